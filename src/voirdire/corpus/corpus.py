@@ -1,0 +1,107 @@
+"""The corpus: what is rated, by whom and by which judges, after reading and checking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from voirdire.scales import Scale
+
+ROLES = ("evaluation", "placement", "subjectivity", "recognizability")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question put to raters and judges; ``text`` by language code (``und`` when unknown)."""
+
+    id: str
+    scale: Scale
+    role: str | None = None
+    text: Mapping[str, str] = field(default_factory=dict)
+    inferred: bool = False
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence about the input or the result: a key of the catalogue and its fields.
+
+    kind : ``info`` (what was taken for what) or ``warning``
+    """
+
+    key: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = "info"
+
+
+@dataclass(frozen=True)
+class Intake:
+    """The reckoning of one input table: ``rows_in == rows_used + sum(excluded.values())``, always."""
+
+    table: str
+    file: str
+    digest: str
+    rows_in: int
+    rows_used: int
+    excluded: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Items, questions, raters and their ratings.
+
+    items : item_id (text, unique) first, then the columns as given
+    ratings : item_id, rater_id, pool, question (text), value (float: the number, or the code of a label by
+        its place in ``scale.labels``). One row a rater, item and question.
+    aggregates : item_id, pool, question, value (the pool's consensus), n (raters behind it, null if unknown):
+        pools that come without raters
+    shares : item_id, pool, question, label, share: answer shares of pools that come without raters (optional)
+    item_scales : item_id -> Scale, where an item overrides its question's scale
+    pools : names in the order of the tables, or of ``--pool``
+    anonymous_raters : rater ids mean nothing across items (slots), so raters cannot be permuted or resampled whole
+    """
+
+    items: pl.DataFrame
+    questions: tuple[Question, ...]
+    pools: tuple[str, ...]
+    ratings: pl.DataFrame
+    aggregates: pl.DataFrame
+    shares: pl.DataFrame | None = None
+    raters: pl.DataFrame | None = None
+    item_scales: Mapping[str, Scale] = field(default_factory=dict)
+    anonymous_raters: bool = False
+    intake: tuple[Intake, ...] = ()
+    notes: tuple[Note, ...] = ()
+    name: str = ""
+    simulated: bool = False
+
+    def question(self, name: str) -> Question:
+        """The question of this id. KeyError when there is none."""
+        return {question.id: question for question in self.questions}[name]
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """What the judges said.
+
+    table : item_id, judge, condition, question, repeat (int), value (float, null when there is no rating),
+        status (ok, malformed, refused, error, pending). ``condition`` is the full cell's name
+        (``neutral_en/base`` when there are extra key columns; ``-`` when judgments have no condition).
+    cells : one row per judge x condition that occurs: judge, condition, then a column per factor (text)
+    judges : judge, then a column per covariate (text)
+    factors, covariates : names of those columns; ``key_factors`` are the extra key columns (``design``)
+    scales : judge -> the judge's own Scale where declared; ``maps`` judge -> (own low, own high) mapped linearly
+        to the question's scale; judges in ``rank_only`` answer on an unknown other scale
+    """
+
+    table: pl.DataFrame
+    cells: pl.DataFrame
+    judges: pl.DataFrame
+    factors: tuple[str, ...] = ()
+    key_factors: tuple[str, ...] = ()
+    covariates: tuple[str, ...] = ()
+    rank_only: frozenset[tuple[str, str]] = frozenset()
+    intake: tuple[Intake, ...] = ()
+    notes: tuple[Note, ...] = ()

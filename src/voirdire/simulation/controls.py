@@ -56,7 +56,7 @@ def control_judges(
     """
     values = np.asarray(consensus, dtype=float)
     if values.ndim not in (2, 3) or len(values) != len(pools):
-        raise ValueError("consensus is (pools, items), or (pools, items, labels) of a nominal question")
+        raise ValueError("consensus is (pools, items), or (pools, items, labels) of a nominal question")  # noqa: TRY003
     wanted = list(combinations(pools, 2)) if pairs is None else list(pairs)
     made = _blind(values.shape[1], values, scale, rng)
     row = {pool: values[place] for place, pool in enumerate(pools)}
@@ -86,7 +86,7 @@ def round_to_level(values: npt.ArrayLike, scale: Scale) -> Floats:
     """
     levels = scale.level_values
     if not levels:
-        raise ValueError("an interval or ratio scale has no levels to round to")
+        raise ValueError("an interval or ratio scale has no levels to round to")  # noqa: TRY003
     steps = np.floor(np.asarray(values, dtype=float) - levels[0] + 0.5 + _TIE)
     rounded: Floats = np.clip(levels[0] + steps, levels[0], levels[-1])
     return rounded

@@ -96,8 +96,9 @@ def named_character(text: str, pools: Sequence[str], scale: Scale) -> Character:
         "random": Character(uniform=True),
     }
     plain |= {f"oriented_{pool}": Character(weights=_leaning(pools, pool, ORIENTED)) for pool in pools}
-    if not detail and aliases.get(name, name) in plain:
-        return plain[aliases.get(name, name)]
+    exact = name if name in plain else aliases.get(name, name)
+    if not detail and exact in plain:
+        return plain[exact]
     if name == "constant":
         return Character(scale=0.0, noise=0.0, center=_level(text, detail, pools, scale))
     if name == "copy" and (detail or pools[0]) in pools:

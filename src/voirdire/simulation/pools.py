@@ -101,7 +101,7 @@ def rate(latent: Floats, severities: Floats, pool: RaterPool, scale: Scale, rng:
 
 
 def to_scale(values: Floats, scale: Scale) -> Floats:
-    """The nearest level of an ordinal or two-label scale; only clipped on an interval scale.
+    """The nearest level of an ordinal or two-label scale, ties to the higher; only clipped on an interval scale.
 
     >>> to_scale(np.array([0.2, 3.4, 9.0]), Scale("ordinal", 1, 5))
     array([1., 3., 5.])
@@ -109,7 +109,7 @@ def to_scale(values: Floats, scale: Scale) -> Floats:
     array([0.2, 3.4, 4. ])
     """
     low, high = scale_ends(scale)
-    inner = low + np.rint(values - low) if scale.level_values else values
+    inner = low + np.floor(values - low + 0.5 + 1e-9) if scale.level_values else values
     clipped: Floats = np.clip(inner, low, high)
     return clipped
 

@@ -1,0 +1,176 @@
+"""Tables, files and the demonstration corpus."""
+
+import tomllib
+from dataclasses import fields, replace
+
+import polars as pl
+import pytest
+
+from voirdire.app.simulate import simulate
+from voirdire.errors import UsageError
+from voirdire.scales import Scale
+from voirdire.simulation.demo import demo_texts, write_demo
+from voirdire.simulation.judges import Character
+from voirdire.simulation.presets import paired_world
+from voirdire.simulation.tables import simulate_tables, write_tables
+from voirdire.simulation.world import SideQuestion
+
+BINARY = Scale("nominal", labels=("fine", "hateful"), positive="hateful")
+
+
+def files_of(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_every_rating_and_judgment_points_at_a_known_item_rater_and_judge():
+    tables = simulate_tables(paired_world(items=13, pools=["us", "cn", "in"]), seed=2)
+    items = set(tables.items["item_id"])
+    assert len(items) == 13
+    assert set(tables.ratings["item_id"]) == items
+    assert set(tables.judgments["item_id"]) == items
+    assert set(tables.ratings["rater_id"]) == set(tables.raters["rater_id"])
+    assert set(tables.judgments["judge"]) == set(tables.judges["judge"])
+    keys = ["item_id", "rater_id", "question"]
+    assert tables.ratings.select(keys).is_duplicated().sum() == 0
+
+
+def test_nested_raters_rate_one_item_and_slots_have_ids_that_recur():
+    nested = simulate_tables(paired_world(items=12, layout="nested"), seed=2)
+    assert nested.ratings.group_by("rater_id").agg(pl.col("item_id").n_unique())["item_id"].max() == 1
+    assert set(nested.ratings["rater_id"]) == set(nested.raters["rater_id"])
+    slots = simulate_tables(paired_world(items=12, layout="slots"), seed=2)
+    assert slots.raters.height == 10
+    assert set(slots.ratings["rater_id"]) == set(slots.raters["rater_id"])
+
+
+def test_a_missing_judgment_is_an_empty_rating_with_its_status():
+    world = paired_world(items=60, judges={"a": Character(malformed=0.3, refused=0.3)})
+    judgments = simulate_tables(world, seed=2).judgments
+    assert set(judgments["status"]) == {"ok", "malformed", "refused"}
+    assert (judgments["rating"].is_null() == (judgments["status"] != "ok")).all()
+
+
+def test_repeats_are_counted_from_one_and_differ():
+    judgments = simulate_tables(paired_world(items=60, repeats=2), seed=2).judgments
+    assert set(judgments["repeat"]) == {1, 2}
+    one, two = (judgments.filter(repeat=k, judge="sim-faithful")["rating"] for k in (1, 2))
+    assert (one != two).any()
+
+
+def test_two_label_and_nominal_questions_are_written_as_their_labels():
+    stance = SideQuestion("stance", scale=Scale("nominal", labels=("for", "against", "neither")))
+    world = replace(paired_world(items=30, scale=BINARY), side=(stance,))
+    tables = simulate_tables(world, seed=2)
+    by_question = dict(tables.ratings.group_by("question").agg(pl.col("rating").unique()).iter_rows())
+    assert set(by_question["q1"]) == {"fine", "hateful"}
+    assert set(by_question["stance"]) == {"for", "against", "neither"}
+    assert set(tables.judgments["rating"].drop_nulls()) <= {"fine", "hateful"}
+    assert tables.questions["labels"].to_list() == ["fine|hateful", "for|against|neither"]
+
+
+def test_planted_consensuses_are_near_the_observed_ones():
+    tables = simulate_tables(paired_world(items=600, raters=40), seed=2)
+    seen = tables.ratings.filter(question="q1", pool="us").group_by("item_id").agg(pl.col("rating").mean())
+    both = tables.truth_items.join(seen, on="item_id")
+    assert (both["mu.us"] - both["rating"]).abs().mean() < 0.12
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_written_tables_read_back(tmp_path, form):
+    tables = simulate_tables(paired_world(items=12), seed=2)
+    written = write_tables(tables, tmp_path / "new", form)
+    assert set(written) == {entry.name for entry in fields(tables)}
+    read = pl.read_csv if form == "csv" else pl.read_parquet
+    back = read(written["ratings"])
+    assert back.equals(tables.ratings)
+
+
+def test_unknown_forms_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="csv"):
+        write_tables(simulate_tables(paired_world(items=12), seed=2), tmp_path, "xlsx")
+
+
+def test_the_demo_is_the_same_to_the_byte_and_says_it_is_simulated(tmp_path):
+    write_demo(tmp_path / "one")
+    write_demo(tmp_path / "two")
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
+    readme = (tmp_path / "one" / "README.md").read_text(encoding="utf-8")
+    assert readme.startswith("# SIMULATED: nobody rated this")
+    assert "没有人评过" in readme
+    manifest = tomllib.loads((tmp_path / "one" / "corpus.toml").read_text(encoding="utf-8"))
+    assert manifest["simulated"] is True
+    assert set(manifest["digests"]) >= {"items.csv", "ratings.csv", "judgments.csv"}
+
+
+def test_the_demo_has_what_the_quick_start_promises(tmp_path):
+    written = write_demo(tmp_path)
+    items, judges = pl.read_csv(written["items"]), pl.read_csv(written["judges"])
+    judgments, ratings = pl.read_csv(written["judgments"]), pl.read_csv(written["ratings"])
+    assert items.height >= 24
+    assert judges.height >= 3
+    assert set(ratings["question"]) == {"q1", "q2", "q3", "q4"}
+    assert {"malformed", "refused"} < set(judgments["status"])
+    pairs = items.group_by("pair_id").agg(pl.col("culture").n_unique(), pl.col("category").n_unique())
+    assert pairs.select(pl.col("culture").min(), pl.col("category").max()).row(0) == (2, 1)
+
+
+def test_every_demo_text_is_marked_in_its_language_and_no_two_are_equal():
+    texts = demo_texts()
+    assert texts["text.en"].str.starts_with("[SIMULATED: nobody rated this] ").all()
+    assert texts["text.zh"].str.starts_with("【模拟数据：没有人评过】").all()
+    assert texts["text.en"].n_unique() == texts["text.zh"].n_unique() == texts.height == 60
+
+
+def test_simulate_writes_the_asked_corpus(tmp_path):
+    chosen = {"items": 30, "pools": "jp, br", "raters": 3, "judges": ["x=oriented_br", "y=constant:2"], "seed": 4}
+    written = simulate(tmp_path / "a", **chosen)
+    assert pl.read_csv(written["items"]).height == 30
+    assert pl.read_csv(written["raters"])["pool"].unique().sort().to_list() == ["br", "jp"]
+    truth = pl.read_csv(written["truth_judges"])
+    assert truth.filter(judge="x")["w.br"].item() == 0.8
+    assert pl.read_csv(written["judgments"]).filter(judge="y")["rating"].unique().to_list() == [2]
+    simulate(tmp_path / "b" / "a", **chosen)
+    assert files_of(tmp_path / "a") == files_of(tmp_path / "b" / "a")
+
+
+def test_a_simulation_is_replaced_but_files_of_others_are_not(tmp_path):
+    simulate(tmp_path, items=12)
+    simulate(tmp_path, items=18)
+    assert pl.read_csv(tmp_path / "items.csv").height == 18
+    other = tmp_path / "mine"
+    other.mkdir()
+    (other / "notes.txt").write_text("keep")
+    simulate(other, items=12)
+    assert (other / "notes.txt").read_text() == "keep"
+    (other / "corpus.toml").write_text("name = 'real'")
+    before = files_of(other)
+    with pytest.raises(UsageError, match="items"):
+        simulate(other, items=18)
+    assert files_of(other) == before
+
+
+WRONG = [
+    ({"items": 11}, "12"),
+    ({"raters": 0}, "0"),
+    ({"pools": "us"}, "us"),
+    ({"pools": "us,us"}, "us,us"),
+    ({"pools": "us,../x"}, "../x"),
+    ({"judges": ["compressed"]}, "compressed"),
+    ({"judges": ["a=compressed", "a=copy"]}, "a"),
+    ({"judges": ["a=angel"]}, "angel"),
+]
+
+
+@pytest.mark.parametrize(("options", "named"), WRONG)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_options_that_cannot_be_met_are_refused_before_anything_is_written(tmp_path, options, named, lang):
+    with pytest.raises(UsageError) as caught:
+        simulate(tmp_path / "out", **options)
+    assert named in caught.value.message(lang)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "out").write_text("")
+    with pytest.raises(UsageError, match="folder"):
+        simulate(tmp_path / "out")

@@ -1,7 +1,7 @@
 """Pools of raters with planted opinions: items in strata, latent opinions, raters with severities, ratings.
 
 A pool has a latent opinion of every item, jointly normal over pools within a stratum. A rater sees the opinion
-through a severity of his own (positive: generous) and noise; the rating is the nearest level, so ratings follow an
+through a severity of their own (positive: generous) and noise; the rating is the nearest level, so ratings follow an
 ordered probit with cut points half way between the levels. Every function takes a numpy Generator.
 """
 

@@ -20,10 +20,10 @@ from voirdire import texts as texts  # errors find their sentences here
 from voirdire.version import VERSION as __version__  # noqa: N811
 
 if TYPE_CHECKING:
-    from voirdire.analysis.evaluate import AuditOptions as AuditOptions
     from voirdire.analysis.evaluate import evaluate as evaluate
+    from voirdire.analysis.options import AuditOptions as AuditOptions
     from voirdire.analysis.policy import Policy as Policy
-    from voirdire.analysis.policy import PolicyResult as PolicyResult
+    from voirdire.analysis.policy_rules import PolicyResult as PolicyResult
     from voirdire.analysis.profile import Profile as Profile
     from voirdire.app.audit import audit as audit
     from voirdire.app.check import check as check
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from voirdire.corpus.corpus import Corpus as Corpus
     from voirdire.corpus.corpus import Judgments as Judgments
     from voirdire.corpus.corpus import Question as Question
-    from voirdire.corpus.reading import CorpusOptions as CorpusOptions
-    from voirdire.corpus.reading import JudgmentOptions as JudgmentOptions
+    from voirdire.corpus.options import CorpusOptions as CorpusOptions
+    from voirdire.corpus.options import JudgmentOptions as JudgmentOptions
     from voirdire.corpus.reading import read_corpus as read_corpus
     from voirdire.corpus.reading import read_judgments as read_judgments
     from voirdire.errors import InputError as InputError
@@ -46,17 +46,17 @@ if TYPE_CHECKING:
     from voirdire.signature import Signature as Signature
 
 _HOMES = {
-    "AuditOptions": "voirdire.analysis.evaluate",
+    "AuditOptions": "voirdire.analysis.options",
     "Corpus": "voirdire.corpus.corpus",
-    "CorpusOptions": "voirdire.corpus.reading",
+    "CorpusOptions": "voirdire.corpus.options",
     "Estimate": "voirdire.estimate",
     "InputError": "voirdire.errors",
     "Interval": "voirdire.estimate",
-    "JudgmentOptions": "voirdire.corpus.reading",
+    "JudgmentOptions": "voirdire.corpus.options",
     "Judgments": "voirdire.corpus.corpus",
     "Policy": "voirdire.analysis.policy",
     "PolicyError": "voirdire.errors",
-    "PolicyResult": "voirdire.analysis.policy",
+    "PolicyResult": "voirdire.analysis.policy_rules",
     "Profile": "voirdire.analysis.profile",
     "Question": "voirdire.corpus.corpus",
     "Scale": "voirdire.scales",

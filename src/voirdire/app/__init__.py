@@ -1,0 +1,1 @@
+"""One function per command, for the command line and for Python."""

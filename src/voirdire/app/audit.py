@@ -1,0 +1,86 @@
+"""``voirdire audit``: two tables in, a profile and its report out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.app.inputs import Inputs, Listener, Progress, read_inputs
+from voirdire.errors import UsageError
+
+if TYPE_CHECKING:
+    from voirdire.analysis.profile import Profile
+
+
+@dataclass(frozen=True)
+class Written:
+    """A profile that was written to a folder.
+
+    report : the file to open first; files : every file written; summary : a short account in plain words
+    """
+
+    profile: Profile
+    folder: Path
+    report: Path
+    files: tuple[Path, ...]
+    summary: str
+
+
+def audit(
+    ratings: Any = None,
+    judgments: Any = None,
+    *,
+    progress: Progress | None = None,
+    told: Listener | None = None,
+    **options: Any,
+) -> Profile:
+    """Examine human pools as references, and judges against every pool.
+
+    Parameters
+    ----------
+    ratings : path, Polars or pandas frame of ratings, a folder of tables, or a Corpus
+    judgments : path or frame of judgments, or Judgments; without them the pools alone are examined
+    progress : called with a stage and the share done
+    told : called once with what was read, before anything is computed
+    options : ``items``, ``raters``, ``questions``, ``judges``, ``conditions`` (paths or frames), and the fields
+        of CorpusOptions, JudgmentOptions and AuditOptions by name; ``confidence`` is the level of intervals
+
+    Returns the Profile. Nothing is written: see ``Profile.save`` and ``Profile.to_html``. Raises InputError
+    for tables that cannot be read as meant and UsageError for options that do not exist or do not fit.
+    """
+    return evaluate_inputs(read_inputs({"ratings": ratings, "judgments": judgments, **options}), progress, told)
+
+
+def audit_to(
+    out: Path, lang: str = "en", *, progress: Progress | None = None, told: Listener | None = None, **options: Any
+) -> Written:
+    """Audit, and write profile and report to a folder, in a language."""
+    return write(lambda: audit(progress=progress, told=told, **options), out, lang, progress)
+
+
+def write(make: Callable[[], Profile], out: Path, lang: str, progress: Progress | None) -> Written:
+    """Make a profile and write it with its report; the folder is checked before anything is computed."""
+    from voirdire.reporting.report import write_report
+    from voirdire.reporting.terminal import terminal
+
+    if out.exists() and not out.is_dir():
+        raise UsageError("app.out_is_file", file=str(out))
+    profile = make()
+    if progress is not None:
+        progress("report", 0.97)
+    out.mkdir(parents=True, exist_ok=True)
+    profile.save(out, lang)
+    files = write_report(profile, out, lang)
+    written = {*map(Path, files), out / "estimates.csv", out / "profile.json"}
+    return Written(profile, out, out / "report.html", tuple(sorted(written)), terminal(profile, lang))
+
+
+def evaluate_inputs(inputs: Inputs, progress: Progress | None, told: Listener | None) -> Profile:
+    """The profile of what was read; the listener hears first what that is."""
+    from voirdire.analysis.evaluate import evaluate
+
+    if told is not None:
+        told(inputs.told)
+    return evaluate(inputs.corpus, inputs.judgments, inputs.options, progress)

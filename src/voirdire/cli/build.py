@@ -1,0 +1,116 @@
+"""Building the commands in one language.
+
+The commands are declared with keys of the catalogue where a help text would stand; ``build_app`` puts the
+sentences of the language in their place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer import rich_utils
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+from voirdire.errors import UsageError
+from voirdire.texts import has, text
+
+_FRAME = {
+    "ARGUMENTS_PANEL_TITLE": "cli.frame.arguments",
+    "OPTIONS_PANEL_TITLE": "cli.frame.options",
+    "COMMANDS_PANEL_TITLE": "cli.frame.commands",
+    "REQUIRED_LONG_STRING": "cli.frame.required",
+    "DEFAULT_STRING": "cli.frame.default",
+}
+
+
+class LocalCommand(TyperCommand):
+    """A command that speaks the language of the run."""
+
+    lang = "en"
+
+    def get_usage(self, ctx: Any) -> str:
+        """The usage line, with its first word in the language of the run."""
+        return super().get_usage(ctx).replace("Usage:", text("cli.frame.usage", self.lang), 1)
+
+    def get_help_option(self, ctx: Any) -> TyperOption | None:
+        """The ``--help`` option, described in the language of the run."""
+        return _described(super().get_help_option(ctx), self.lang)
+
+
+class LocalGroup(TyperGroup):
+    """A group of commands that speaks the language of the run."""
+
+    lang = "en"
+
+    def get_usage(self, ctx: Any) -> str:
+        """The usage line, with its first word in the language of the run."""
+        return super().get_usage(ctx).replace("Usage:", text("cli.frame.usage", self.lang), 1)
+
+    def get_help_option(self, ctx: Any) -> TyperOption | None:
+        """The ``--help`` option, described in the language of the run."""
+        return _described(super().get_help_option(ctx), self.lang)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first argument names. Raises UsageError with the known names."""
+        name = str(args[0])
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            raise UsageError("cli.usage.no_command", name=name, known=", ".join(self.list_commands(ctx)))
+        return super().resolve_command(ctx, args)
+
+
+def build_app(lang: str = "en") -> Any:
+    """The root command with every help text in a language."""
+    from voirdire.cli import audit, check, demo, signature, simulate, validate
+
+    app = new_group("cli.help")
+    app.callback(cls=LocalGroup, help="cli.help", no_args_is_help=True)(_root)
+    for module in (demo, audit, validate, check, signature, simulate):
+        module.register(app)
+    root = typer.main.get_command(app)
+    _translate(root, lang)
+    for name, key in _FRAME.items():
+        setattr(rich_utils, name, text(key, lang))
+    return root
+
+
+def new_group(help_key: str) -> typer.Typer:
+    """An empty group of commands."""
+    return typer.Typer(
+        cls=LocalGroup, help=help_key, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+    )
+
+
+def add(group: typer.Typer, name: str, function: Any, key: str) -> None:
+    """Add a command whose help is ``<key>.help`` and whose example is ``<key>.example``."""
+    group.command(name, cls=LocalCommand, help=f"{key}.help", epilog=f"{key}.example")(function)
+
+
+def _root(
+    version: bool = typer.Option(False, "--version", help="cli.option.version", is_eager=True, callback=None),
+    lang: str = typer.Option(None, "--lang", help="cli.option.lang"),
+) -> None:
+    if version:
+        from voirdire.cli import show
+        from voirdire.version import VERSION
+
+        show.out(VERSION)
+        raise typer.Exit()
+
+
+def _described(option: TyperOption | None, lang: str) -> TyperOption | None:
+    if option is not None:
+        option.help = text("cli.option.help", lang)
+    return option
+
+
+def _translate(command: Any, lang: str) -> None:
+    """Replace every catalogue key in a command and its parts by its sentence."""
+    command.lang = lang
+    for holder in (command, *command.params):
+        for name in ("help", "epilog", "rich_help_panel"):
+            key = getattr(holder, name, None)
+            if isinstance(key, str) and has(key, lang):
+                setattr(holder, name, text(key, lang))
+    for child in getattr(command, "commands", {}).values():
+        _translate(child, lang)

@@ -1,0 +1,38 @@
+"""Which language a run of the command line speaks: decided before the commands are built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from voirdire.errors import UsageError
+from voirdire.texts import LANGUAGES
+
+VARIABLES = ("VOIRDIRE_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
+
+
+def decide(args: Sequence[str], environ: Mapping[str, str]) -> str:
+    """``--lang`` anywhere in the arguments, else VOIRDIRE_LANG, else the locale, else English.
+
+    Raises UsageError for a language after ``--lang`` or in VOIRDIRE_LANG that the catalogue does not have.
+
+    >>> decide(["audit", "--lang", "zh"], {}), decide([], {"LANG": "zh_CN.UTF-8"}), decide([], {"LANG": "C"})
+    ('zh', 'zh', 'en')
+    """
+    asked = _option(args) or environ.get("VOIRDIRE_LANG")
+    if asked:
+        if asked not in LANGUAGES:
+            raise UsageError("errors.language_unknown", lang=asked, known=", ".join(LANGUAGES))
+        return asked
+    locale = next((environ[name] for name in VARIABLES[1:] if environ.get(name)), "")
+    return "zh" if locale.lower().startswith("zh") else "en"
+
+
+def _option(args: Sequence[str]) -> str | None:
+    for place, arg in enumerate(args):
+        if arg == "--":
+            return None
+        if arg.startswith("--lang="):
+            return arg.removeprefix("--lang=")
+        if arg == "--lang" and place + 1 < len(args):
+            return args[place + 1]
+    return None

@@ -21,7 +21,7 @@ def decide(args: Sequence[str], environ: Mapping[str, str]) -> str:
     asked = _option(args) or environ.get("VOIRDIRE_LANG")
     if asked:
         if asked not in LANGUAGES:
-            raise UsageError("errors.language_unknown", lang=asked, known=", ".join(LANGUAGES))
+            raise UsageError("errors.language_unknown", value=asked, known=", ".join(LANGUAGES))
         return asked
     locale = next((environ[name] for name in VARIABLES[1:] if environ.get(name)), "")
     return "zh" if locale.lower().startswith("zh") else "en"

@@ -26,7 +26,7 @@ def catalogue(lang: str) -> dict[str, str]:
     True
     """
     if lang not in LANGUAGES:
-        raise UsageError("errors.language_unknown", lang=lang, known=", ".join(LANGUAGES))
+        raise UsageError("errors.language_unknown", value=lang, known=", ".join(LANGUAGES))
     sentences: dict[str, str] = {}
     for file in sorted(files(__package__).joinpath(lang).iterdir(), key=lambda entry: entry.name):
         if file.name.endswith(".toml"):

@@ -1,0 +1,179 @@
+"""Reading a profile: one row by its place, the cells that a report shows, the names in their order."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import polars as pl
+
+PLACE = ("params", "question", "pool", "pool_b", "judge", "condition", "slice")
+ALL = "*"
+
+
+class ProfileLike(Protocol):
+    """What the report reads of a profile: its tables and its meta data."""
+
+    estimates: pl.DataFrame
+    meta: dict[str, Any]
+    distributions: pl.DataFrame
+    items: pl.DataFrame
+
+
+class Row(NamedTuple):
+    """One estimate as it stands in the estimates table."""
+
+    statistic: str
+    params: str
+    question: str
+    pool: str
+    pool_b: str
+    judge: str
+    condition: str
+    slice: str
+    value: float | None
+    label: str | None
+    undefined: str | None
+    low: float | None
+    high: float | None
+    n: int | None
+    excluded: str
+    signature: str
+
+    @property
+    def definition(self) -> str:
+        """Name, parameters and definition: what two numbers of one column must share."""
+        return self.signature.split("|on(", 1)[0]
+
+
+class Cell(NamedTuple):
+    """A judge under a condition (``*`` for all conditions together)."""
+
+    judge: str
+    condition: str
+
+
+class View:
+    """A profile, indexed by statistic when a statistic is first asked for.
+
+    >>> View.clean("a\\x1b[31mb")
+    'a�[31mb'
+    """
+
+    def __init__(self, profile: ProfileLike) -> None:
+        self.profile = profile
+        self.meta = profile.meta
+        self._index: dict[str, dict[tuple[str, ...], Row]] = {}
+        self._parts: dict[str, pl.DataFrame] = {
+            str(key[0]): part for key, part in profile.estimates.partition_by("statistic", as_dict=True).items()
+        }
+
+    @staticmethod
+    def clean(value: Any) -> str:
+        """Text without control characters (a terminal or a page would obey them)."""
+        return "".join("\ufffd" if _forbidden(char) else char for char in str(value))
+
+    def row(self, statistic: str, **place: str) -> Row | None:
+        """The estimate at a place (empty parts left out, slice ``all``), or None when it was not computed."""
+        place.setdefault("slice", "all")
+        return self._of(statistic).get(tuple(place.get(part, "") for part in PLACE))
+
+    def rows(self, statistic: str, **place: str) -> Iterator[Row]:
+        """Every estimate of a statistic that agrees with the given parts of the place."""
+        for row in self._of(statistic).values():
+            if all(getattr(row, part) == value for part, value in place.items()):
+                yield row
+
+    def has(self, statistic: str, **place: str) -> bool:
+        """Whether any estimate of this statistic exists there."""
+        return next(self.rows(statistic, **place), None) is not None
+
+    def _of(self, statistic: str) -> dict[tuple[str, ...], Row]:
+        if statistic not in self._index:
+            part = self._parts.get(statistic)
+            rows = [] if part is None else [Row(*line) for line in part.select(Row._fields).iter_rows()]
+            self._index[statistic] = {tuple(getattr(row, name) for name in PLACE): row for row in rows}
+        return self._index[statistic]
+
+    @property
+    def questions(self) -> list[dict[str, Any]]:
+        """The questions of the profile, the judged ones first."""
+        judged = self.judged
+        return sorted(self.meta.get("questions", []), key=lambda question: question["id"] not in judged)
+
+    @property
+    def judged(self) -> list[str]:
+        """Ids of the questions that judges answered."""
+        return list(self.meta.get("judged_questions") or [])
+
+    @property
+    def pools(self) -> list[str]:
+        """Names of the pools in the order of the corpus."""
+        return [pool["name"] for pool in self.meta.get("pools", [])]
+
+    def pools_of(self, question: str) -> list[str]:
+        """Pools that have an estimate for this question."""
+        present = {row.pool for row in self.rows("n_items", question=question)}
+        return [pool for pool in self.pools if pool in present] or self.pools
+
+    @property
+    def many_pools(self) -> bool:
+        """Whether there are too many pools to show every pair in full."""
+        return len(self.pools) > 3
+
+    def pairs(self, question: str) -> list[tuple[str, str]]:
+        """The pairs shown in full: all of them, or the chosen ones when there are more than three pools."""
+        chosen = self.meta.get("detail_pairs") if self.many_pools else self.meta.get("pairs")
+        known = set(self.pools_of(question))
+        return [(a, b) for a, b in chosen or self.meta.get("pairs", []) if a in known and b in known]
+
+    @property
+    def judges(self) -> list[str]:
+        """Names of the judges in the order of the judgments."""
+        return list(self.meta.get("judges") or [])
+
+    def full_cells(self) -> list[Cell]:
+        """Every judge under every condition that occurs."""
+        return [Cell(cell["judge"], cell["condition"]) for cell in self.meta.get("cells", [])]
+
+    def main_cells(self) -> list[Cell]:
+        """A row for each judge: over all conditions, or its only condition."""
+        by_judge: dict[str, list[Cell]] = {judge: [] for judge in self.judges}
+        for cell in self.full_cells():
+            by_judge.setdefault(cell.judge, []).append(cell)
+        chosen: list[Cell] = []
+        for judge, cells in by_judge.items():
+            over_all = Cell(judge, ALL)
+            if len(cells) > 1 and self._measured(over_all):
+                chosen.append(over_all)
+            else:
+                chosen.extend(cells or [over_all])
+        return chosen
+
+    def detail_cells(self) -> list[Cell]:
+        """The full cells when the main rows do not show them already."""
+        shown = set(self.main_cells())
+        cells = self.full_cells()
+        return [] if all(cell in shown for cell in cells) else cells
+
+    def _measured(self, cell: Cell) -> bool:
+        return any(self.has(name, judge=cell.judge, condition=cell.condition) for name in ("mean_rating", "mae"))
+
+    def controls(self, question: str) -> list[Cell]:
+        """The control judges that were scored on this question, in the order of the estimates."""
+        found: dict[Cell, None] = {}
+        for name in ("mae", "delta"):
+            for row in self.rows(name, question=question, slice="all"):
+                if row.judge.startswith("control:"):
+                    found.setdefault(Cell(row.judge, row.condition))
+        return list(found)
+
+    def slices(self, question: str) -> list[str]:
+        """Slices other than the whole corpus, in their declared order."""
+        return [name for name in self.meta.get("slices", []) if name != "all"]
+
+
+def _forbidden(char: str) -> bool:
+    category = unicodedata.category(char)
+    return (category in {"Cc", "Cs", "Co", "Cn"} and char not in "\n\t") or char in "\u202a\u202b\u202d\u202e\u2066\u2067\u2068"

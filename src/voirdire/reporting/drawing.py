@@ -1,0 +1,68 @@
+"""Charts to SVG and PNG, offline, and whether this machine can draw Chinese in a PNG.
+
+An SVG keeps its labels as text: the reader's machine chooses the font, and Chinese is never lost. A PNG is drawn
+here, with the fonts of this system (``fonts-noto-cjk`` on Debian). Without a Chinese font a PNG is drawn with
+English labels; one whose names need Chinese all the same is not written rather than written with empty boxes.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+PROBE = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><text x="4" y="30" font-size="28" font-family="{font}">{char}</text></svg>'
+BEYOND = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+RATIO = 2.0
+
+
+def svg(spec: dict[str, Any]) -> str:
+    """A Vega-Lite specification as SVG with its labels as text."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(spec))
+
+
+def inline_svg(spec: dict[str, Any], prefix: str) -> str:
+    """SVG to stand inside a page: no namespace addresses, ids of its own, as wide as there is room."""
+    drawn = svg(spec)
+    drawn = re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", drawn)
+    drawn = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', drawn)
+    drawn = re.sub(r"url\((&quot;|['\"])?#([^)'\"&]+)(&quot;|['\"])?\)", rf"url(#{prefix}-\2)", drawn)
+    drawn = re.sub(r'(xlink:)?href="#([^"]+)"', rf'href="#{prefix}-\2"', drawn)
+    drawn = re.sub(r'\s(aria-[a-z]+|role)="[^"]*"', "", drawn)
+    return re.sub(r"(\d+\.\d{2})\d{2,}", r"\1", drawn)
+
+
+def png(spec: dict[str, Any]) -> bytes:
+    """A Vega-Lite specification as PNG at twice its size, with this system's fonts."""
+    import vl_convert
+
+    return bytes(vl_convert.svg_to_png(svg(spec), scale=RATIO))
+
+
+def needs_chinese(spec: dict[str, Any]) -> bool:
+    """Whether a chart holds letters that need a Chinese, Japanese or Korean font."""
+    return any(BEYOND.search(value) for value in _texts(spec))
+
+
+def _texts(part: Any) -> list[str]:
+    if isinstance(part, str):
+        return [part]
+    if isinstance(part, dict):
+        return [found for value in part.values() for found in _texts(value)]
+    if isinstance(part, list):
+        return [found for value in part for found in _texts(value)]
+    return []
+
+
+@cache
+def can_draw_chinese() -> bool:
+    """Whether this system has a font with Chinese: two different characters must look different."""
+    import vl_convert
+
+    from voirdire.reporting.figures import FONTS
+
+    font = FONTS.replace("'", "&apos;")
+    drawn = [bytes(vl_convert.svg_to_png(PROBE.format(font=font, char=char))) for char in "\u4e2d\u4e00"]
+    return drawn[0] != drawn[1]

@@ -1,0 +1,227 @@
+"""The charts: the judge between two pools, distances, distributions, slices, pool by pool.
+
+Every value stands in the chart as data, never as an expression, so that a name cannot act. Colours are those of
+Okabe and Ito, which people with colour vision deficiencies can tell apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from voirdire.reporting.access import Cell, Row, View
+from voirdire.reporting.grid import Grid
+from voirdire.reporting.words import Words
+
+FONTS = "'Noto Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', 'Helvetica Neue', Arial, sans-serif"
+POOLS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
+INK, GREY, PALE = "#222222", "#767676", "#dddddd"
+ROW_HEIGHT = 22
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+
+
+def slug(name: str, place: int) -> str:
+    """A name that is safe in a file's name; its place where nothing safe is left.
+
+    >>> slug("q1", 0), slug("../../etc", 1), slug("问题", 2)
+    ('q1', 'etc', '3')
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:24] or str(place + 1)
+
+
+def colour(view: View, pool: str) -> str:
+    """The colour of a pool, the same in every figure."""
+    for place, entry in enumerate(view.meta.get("pools", [])):
+        if entry["name"] == pool:
+            return POOLS[int(entry.get("color_index", place)) % len(POOLS)]
+    return INK
+
+
+def _names(cells: Sequence[Cell], words: Words) -> dict[Cell, str]:
+    """A name for each cell, different for each."""
+    names: dict[Cell, str] = {}
+    for cell in cells:
+        name = words.cell(cell)
+        while name in names.values():
+            name += " "
+        names[cell] = name
+    return names
+
+
+def _points(found: Sequence[tuple[str, Row | None, dict[str, Any]]]) -> list[dict[str, Any]]:
+    points = []
+    for name, row, more in found:
+        if row is not None and row.value is not None:
+            low = row.value if row.low is None else row.low
+            high = row.value if row.high is None else row.high
+            points.append({"name": name, "value": row.value, "low": low, "high": high, **more})
+    return points
+
+
+def tilt(view: View, words: Words, question: str, pair: tuple[str, str], cells: Sequence[Cell], controls: Sequence[Cell]) -> Any | None:
+    """T of each judge between the pools of a pair, with its interval; the control judges below in grey."""
+    names = _names([*cells, *controls], words)
+    place = {"question": question, "pool": pair[0], "pool_b": pair[1]}
+    points = _points(
+        [
+            (names[cell], view.row("tilt", judge=cell.judge, condition=cell.condition, **place), {"kind": kind})
+            for kind, members in (("judge", cells), ("control", controls))
+            for cell in members
+        ]
+    )
+    return _tilt_chart(points, list(names.values()), pair, view, words) if points else None
+
+
+def _tilt_chart(points: list[dict[str, Any]], order: list[str], pair: tuple[str, str], view: View, words: Words) -> Any:
+    import altair as alt
+
+    shown = {point["name"] for point in points}
+    order = [name for name in order if name in shown]
+    x = alt.X("value:Q", scale=alt.Scale(domain=[-1.02, 1.02], nice=False), title=words.t("figure.tilt_axis", a=pair[0], b=pair[1]),
+              axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="+.1f", grid=False))  # fmt: skip
+    y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
+    ends = [{"value": -1, "pool": pair[1], "edge": "left"}, {"value": 1, "pool": pair[0], "edge": "right"}]
+    marks = [
+        alt.Chart(alt.Data(values=[end])).mark_rule(color=colour(view, str(end["pool"])), strokeWidth=2).encode(x="value:Q")
+        for end in ends
+    ]
+    labels = [
+        alt.Chart(alt.Data(values=[{**end, "label": words.t("figure.at_pool", pool=end["pool"])}]))
+        .mark_text(align=align, baseline="bottom", dy=-6, fontWeight="bold", color=colour(view, str(end["pool"])), limit=220)
+        .encode(x="value:Q", y=alt.value(0), text="label:N")
+        for end, align in zip(ends, ("left", "right"), strict=True)
+    ]
+    zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE).encode(x="value:Q")
+    paint = alt.Color("kind:N", scale=alt.Scale(domain=["judge", "control"], range=[INK, GREY]), legend=None)
+    base = alt.Chart(alt.Data(values=points)).encode(y=y)
+    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q", color=paint)
+    judges = base.transform_filter("datum.kind === 'judge'").mark_point(filled=True, size=70, opacity=1).encode(x=x, color=paint)
+    control = base.transform_filter("datum.kind === 'control'").mark_point(size=40, shape="diamond", opacity=1).encode(x=x, color=paint)
+    layers = alt.layer(zero, *marks, *labels, interval, judges, control)
+    return _finish(layers.properties(width=520, height=max(60, ROW_HEIGHT * len(order))))
+
+
+def distance(view: View, words: Words, question: str, pools: Sequence[str], cells: Sequence[Cell], controls: Sequence[Cell]) -> Any | None:
+    """MAE of each judge against each pool, beside one left-out rater (dashed) and the best constant (dotted)."""
+    names = _names(cells, words)
+    points = _points(
+        [
+            (names[cell], view.row("mae", question=question, pool=pool, judge=cell.judge, condition=cell.condition), {"pool": pool})
+            for cell in cells
+            for pool in pools
+        ]
+    )
+    if not points:
+        return None
+    return _distance_chart(points, list(names.values()), pools, _references(view, question, pools, cells, controls), view, words)
+
+
+def _references(view: View, question: str, pools: Sequence[str], cells: Sequence[Cell], controls: Sequence[Cell]) -> list[dict[str, Any]]:
+    found = []
+    for pool in pools:
+        ceiling = view.row("ceiling.own", question=question, pool=pool)
+        if ceiling is None and cells:
+            ceiling = view.row("ceiling.own", question=question, pool=pool, judge=cells[0].judge, condition=cells[0].condition)
+        if ceiling is not None and ceiling.value is not None:
+            found.append({"pool": pool, "value": ceiling.value, "kind": "rater"})
+        constants = [
+            row.value
+            for cell in controls
+            if cell.judge.startswith("control:constant_")
+            and (row := view.row("mae", question=question, pool=pool, judge=cell.judge, condition=cell.condition))
+            and row.value is not None
+        ]
+        if constants:
+            found.append({"pool": pool, "value": min(constants), "kind": "constant"})
+    return found
+
+
+def _distance_chart(
+    points: list[dict[str, Any]], order: list[str], pools: Sequence[str], references: list[dict[str, Any]], view: View, words: Words
+) -> Any:
+    import altair as alt
+
+    paint = alt.Color("pool:N", scale=alt.Scale(domain=list(pools), range=[colour(view, pool) for pool in pools]),
+                      title=words.t("head.pool"))  # fmt: skip
+    shape = alt.Shape("pool:N", scale=alt.Scale(domain=list(pools), range=[SHAPES[i % len(SHAPES)] for i in range(len(pools))]),
+                      title=words.t("head.pool"))  # fmt: skip
+    y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
+    offset = alt.YOffset("pool:N", sort=list(pools))
+    x = alt.X("value:Q", title=words.t("figure.mae_axis"), scale=alt.Scale(zero=True), axis=alt.Axis(grid=True))
+    base = alt.Chart(alt.Data(values=points)).encode(y=y, yOffset=offset, color=paint)
+    layers = [
+        alt.Chart(alt.Data(values=[line for line in references if line["kind"] == kind]))
+        .mark_rule(strokeDash=dash, strokeWidth=1.5)
+        .encode(x="value:Q", color=paint)
+        for kind, dash in (("rater", [6, 4]), ("constant", [2, 3]))
+        if any(line["kind"] == kind for line in references)
+    ]
+    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
+    dots = base.mark_point(filled=True, size=60, opacity=1).encode(x=x, shape=shape)
+    height = max(60, (10 + 14 * len(pools)) * len(order))
+    return _finish(alt.layer(*layers, interval, dots).properties(width=480, height=height))
+
+
+def distributions(shares: list[dict[str, Any]], levels: Sequence[str], view: View, words: Words) -> Any | None:
+    """Shares of the levels, a panel for each pool and judge. ``shares``: panel, pool ("" for judges), level, share."""
+    import altair as alt
+
+    if not shares:
+        return None
+    panels = list(dict.fromkeys(entry["panel"] for entry in shares))
+    kinds = list(dict.fromkeys(entry["pool"] for entry in shares))
+    paint = alt.Color("pool:N", legend=None,
+                      scale=alt.Scale(domain=kinds, range=[colour(view, kind) if kind else GREY for kind in kinds]))  # fmt: skip
+    bars = (
+        alt.Chart(alt.Data(values=shares))
+        .mark_bar()
+        .encode(
+            x=alt.X("level:N", sort=list(levels), title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True, labelLimit=60)),
+            y=alt.Y("share:Q", title=words.t("figure.share_axis"), axis=alt.Axis(format="%", tickCount=4)),
+            color=paint,
+        )
+        .properties(width=130, height=90)
+    )
+    header = alt.Header(title=None, labelLimit=150, labelFontWeight="bold", labelFontSize=12)
+    facet = alt.Facet("panel:N", sort=panels, header=header, title=None)
+    return _finish(bars.facet(facet=facet, columns=min(4, len(panels))), facets=True)
+
+
+def heat(grid: Grid) -> Any | None:
+    """A heat map of a table whose cells are coloured; the numbers stand in the cells."""
+    import altair as alt
+
+    columns = [column.title for column in grid.columns]
+    rows = [line.heads[-1] for line in grid.lines]
+    cells = [
+        {"row": line.heads[-1], "column": title, "heat": entry.heat, "text": entry.text}
+        for line in grid.lines
+        for title, entry in zip(columns, line.entries, strict=True)
+        if entry.text
+    ]
+    if not any(cell["heat"] is not None for cell in cells):
+        return None
+    diverging = any(entry.diverging for line in grid.lines for entry in line.entries)
+    scale = alt.Scale(domain=[-1, 0, 1], range=["#D55E00", "#f7f7f7", "#0072B2"]) if diverging else alt.Scale(
+        domain=[0, 1], range=["#f7fbff", "#0072B2"])  # fmt: skip
+    base = alt.Chart(alt.Data(values=cells)).encode(
+        x=alt.X("column:N", sort=columns, title=None, axis=alt.Axis(orient="top", labelAngle=-30, labelLimit=160, domain=False, ticks=False)),
+        y=alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=260, domain=False, ticks=False)),
+    )
+    tiles = base.mark_rect(stroke="white").encode(color=alt.Color("heat:Q", scale=scale, legend=None))
+    texts = base.mark_text(fontSize=11).encode(
+        text="text:N",
+        color=alt.condition("abs(datum.heat) > 0.6", alt.value("white"), alt.value(INK)),
+    )
+    size = {"width": max(120, 64 * len(columns)), "height": max(40, ROW_HEIGHT * len(rows))}
+    return _finish((tiles + texts).properties(**size))
+
+
+def _finish(chart: Any, facets: bool = False) -> Any:
+    """The house style: one font stack, no frame, quiet axes."""
+    chart = chart.configure(font=FONTS, background="white", padding=6).configure_view(stroke=None)
+    chart = chart.configure_axis(labelColor=INK, titleColor=INK, titleFontWeight="normal", gridColor="#eeeeee", domainColor=PALE,
+                                 tickColor=PALE, labelFontSize=12, titleFontSize=12, labelFont=FONTS, titleFont=FONTS)  # fmt: skip
+    chart = chart.configure_legend(labelFont=FONTS, titleFont=FONTS, labelLimit=200, orient="bottom")
+    return chart.configure_facet(spacing=18).configure_header(labelFont=FONTS) if facets else chart

@@ -1,0 +1,147 @@
+"""The items that split two pools most: their texts, image and every rating."""
+
+from __future__ import annotations
+
+import base64
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from voirdire.reporting.access import View
+from voirdire.reporting.blocks import ItemCard, Picture
+from voirdire.reporting.grid import Column, Entry, Grid, Line
+from voirdire.reporting.words import Words
+
+LIMIT = 10
+MOST_BYTES = 20_000_000
+MOST_PIXELS = 50_000_000
+SIDE = 480
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
+
+
+def cards(view: View, words: Words, question: str, pair: tuple[str, str], images: Path | None, width: float | None) -> list[ItemCard]:
+    """The items with the widest gap of a pair, widest first."""
+    frame = view.profile.items
+    if frame.is_empty() or not {"question", "pool", "pool_b"} <= set(frame.columns):
+        return []
+    found = [
+        row
+        for row in frame.iter_rows(named=True)
+        if row["question"] == question and (row["pool"], row["pool_b"]) == pair and row.get("gap") is not None
+    ]
+    found.sort(key=lambda row: -abs(row["gap"]))
+    return [_card(row, view, words, images, width) for row in found[:LIMIT]]
+
+
+def _card(row: dict[str, Any], view: View, words: Words, images: Path | None, width: float | None) -> ItemCard:
+    texts = tuple(
+        (words.t(f"item.{kind}"), lang, View.clean(row[column]))
+        for kind in ("prompt", "text")
+        for column, lang in _languages(row, kind, words.lang)
+    )
+    item = View.clean(row["item_id"])
+    return ItemCard(item, words.number("cross_pool_mad", abs(row["gap"]), width), texts, _picture(row, words, images), _ratings(row, words, item, width))
+
+
+def _languages(row: dict[str, Any], kind: str, lang: str) -> list[tuple[str, str]]:
+    """The columns that hold a text in the report's language, or else in every language there is."""
+    found = [(name, name.partition(".")[2] or "und") for name, value in row.items() if name.partition(".")[0] == kind and value]
+    chosen = [pair for pair in found if pair[1].split("-")[0] == lang]
+    return chosen or found
+
+
+def _ratings(row: dict[str, Any], words: Words, item: str, width: float | None) -> Grid:
+    pools = [
+        Line((View.clean(name.removeprefix("consensus.")), words.t("item.consensus")), (_number(value, words, width),))
+        for name, value in row.items()
+        if name.startswith("consensus.") and value is not None
+    ]
+    by_judge: dict[str, list[tuple[str, float | None]]] = {}
+    for name, value in row.items():
+        if name.startswith("judge."):
+            judge, _, condition = name.removeprefix("judge.").rpartition("|")
+            by_judge.setdefault(judge, []).append((condition, value))
+    judges = [Line((words.judge(judge), _conditions(found, words)), (_over(found, words, width),)) for judge, found in by_judge.items()]
+    heads = (words.t("head.by"), words.t("head.kind"))
+    caption = words.t("caption.item", item=item)
+    return Grid("", caption, heads, (Column(words.t("head.rating")),), (("", tuple([*pools, *judges])),))
+
+
+def _number(value: float, words: Words, width: float | None) -> Entry:
+    return Entry(words.number("mae", float(value), width))
+
+
+def _conditions(found: list[tuple[str, float | None]], words: Words) -> str:
+    return words.condition(found[0][0]) if len(found) == 1 else words.t("item.conditions", count=len(found))
+
+
+def _over(found: list[tuple[str, float | None]], words: Words, width: float | None) -> Entry:
+    given = [(condition, float(value)) for condition, value in found if value is not None]
+    if not given:
+        return Entry(words.t("item.no_rating"), numeric=False)
+    values = [value for _, value in given]
+    shown = [f"{value:g}" for value in values]
+    if len(values) == 1:
+        return Entry(shown[0])
+    mean = words.number("mae", sum(values) / len(values), width)
+    return Entry(mean, words.t("item.spread", low=f"{min(values):g}", high=f"{max(values):g}"))
+
+
+def _picture(row: dict[str, Any], words: Words, images: Path | None) -> Picture | None:
+    source = row.get("image")
+    if not source:
+        return None
+    described = next((str(row[f"alt.{lang}"]) for lang in (words.lang, "en", "zh", "und") if row.get(f"alt.{lang}")), "")
+    alt = View.clean(described or words.t("item.image_of", item=row["item_id"]))
+    return Picture(embedded(str(source), images), View.clean(source), alt)
+
+
+def embedded(source: str, folder: Path | None) -> str:
+    """A local image inside the items' folder as a small JPEG data URI; nothing for anything else.
+
+    An address is never fetched, a path that leaves the folder is never read, and a file that is no image is not
+    embedded.
+
+    >>> embedded("https://example.org/a.png", Path("."))
+    ''
+    """
+    if folder is None or "://" in source or PurePosixPath(source).is_absolute() or "\0" in source:
+        return ""
+    try:
+        root = folder.resolve()
+        file = (root / source).resolve()
+        if not file.is_relative_to(root) or not file.is_file() or file.stat().st_size > MOST_BYTES:
+            return ""
+        return _small(file)
+    except (OSError, ValueError):
+        return ""
+
+
+def _small(file: Path) -> str:
+    from PIL import Image
+
+    try:
+        with Image.open(file, formats=FORMATS) as image:
+            if image.width * image.height > MOST_PIXELS:
+                return ""
+            image.thumbnail((SIDE, SIDE))
+            shown = Image.new("RGB", image.size, "white")
+            layer = image.convert("RGBA")
+            shown.paste(layer, mask=layer.getchannel("A"))
+            buffer = BytesIO()
+            shown.save(buffer, "JPEG", quality=80)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning):
+        return ""
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def items_folder(view: View) -> Path | None:
+    """The folder of the items table that was read, when it is known and still there."""
+    for entry in view.meta.get("intake") or []:
+        if entry.get("table") == "items" and entry.get("file"):
+            file = Path(str(entry["file"]))
+            try:
+                return file.parent if file.is_file() else None
+            except (OSError, ValueError):
+                return None
+    return None

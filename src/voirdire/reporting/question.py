@@ -1,0 +1,220 @@
+"""The sections of one question: its pools, then its judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from voirdire.reporting import figures, tables, verdicts
+from voirdire.reporting.access import Cell, View
+from voirdire.reporting.blocks import Bullets, Figure, Folded, Items, Section, Text
+from voirdire.reporting.grid import Builder, Column, Entry, Grid, Line
+from voirdire.reporting.items import cards
+
+MOST_ROWS = 60
+MOST_FOLDED = 800
+
+
+def pool_sections(b: Builder, place: int) -> list[Section]:
+    """Are these pools good references, and do they differ?"""
+    w = b.words
+    section = Section("pools", w.t("section.pools"), 3)
+    sentences = verdicts.pool_sentences(b.view, w, b.question)
+    if sentences:
+        section.blocks.append(Bullets((("", tuple(sentences)),)))
+    section.blocks += [grid for grid in (tables.pools(b), *tables.pairs(b), tables.roles(b), tables.role_tests(b)) if grid]
+    sections = [section]
+    if b.view.many_pools:
+        matrix = Section("matrix", w.t("section.matrix"), 3)
+        for name in ("cross_pool_mad", "cross_pool_tv", "cross_pool_pearson"):
+            grid = tables.matrix(b, name)
+            if grid:
+                matrix.blocks.append(grid)
+        if matrix.blocks:
+            chosen = w.list([f"{a} / {c}" for a, c in b.view.pairs(b.question)])
+            matrix.blocks.append(Text((w.t("detail_pairs", pairs=chosen),), "note"))
+            sections.append(matrix)
+    return sections
+
+
+def judge_sections(b: Builder, place: int, folder: Path | None) -> list[Section]:
+    """Whose judgment does each judge approximate?"""
+    cells, controls = b.view.main_cells(), b.view.controls(b.question)
+    found = [
+        _against(b, cells, controls),
+        *(_pair(b, number, pair, cells, controls) for number, pair in enumerate(b.view.pairs(b.question))),
+        _distributions(b, cells),
+        _scale_use(b, cells, controls),
+        _slices(b, cells),
+        *(_items(b, number, pair, folder) for number, pair in enumerate(b.view.pairs(b.question))),
+    ]
+    return [section for section in found if section.blocks]
+
+
+def _against(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell]) -> Section:
+    w = b.words
+    section = Section("judges", w.t("section.judges"), 3)
+    pools = b.view.pools_of(b.question)
+    few = (len(cells) + len(controls)) * len(pools) <= MOST_ROWS
+    main = tables.against_pools(b, cells, controls if few else (), "judges", w.t("caption.judges"))
+    if main is None:
+        return section
+    shown = tables.detail_pools(b)
+    chart = figures.distance(b.view, w, b.question, shown, cells, controls)
+    if chart is not None:
+        section.blocks.append(_figure("mae", chart, w.t("figure.mae"), w.t("figure.mae_alt", pools=w.list(shown))))
+    section.blocks += [Text((w.t("judges_intro"),)), main]
+    if not few:
+        grid = tables.against_pools(b, (), controls, "judges-controls", w.t("caption.controls"))
+        section.blocks += _folded(b, w.t("fold.controls"), grid)
+    detail = b.view.detail_cells()
+    if detail:
+        grid = tables.against_pools(b, detail, (), "judges-cells", w.t("caption.judges_cells"))
+        section.blocks += _folded(b, w.t("fold.cells", count=len(detail)), grid)
+    return section
+
+
+def _folded(b: Builder, summary: str, *grids: Grid | None) -> list[Any]:
+    shown = [grid for grid in grids if grid]
+    if not shown:
+        return []
+    rows = sum(len(grid.lines) for grid in shown)
+    if rows > MOST_FOLDED:
+        return [Text((b.words.t("too_many_rows", rows=rows, summary=summary),), "note")]
+    return [Folded(summary, tuple(shown))]
+
+
+def _figure(name: str, chart: Any, caption: str, alt: str, data: Grid | None = None) -> Figure:
+    return Figure(name, chart.to_dict(), caption, alt, data)
+
+
+def _pair(b: Builder, number: int, pair: tuple[str, str], cells: Sequence[Cell], controls: Sequence[Cell]) -> Section:
+    w, names = b.words, {"a": pair[0], "b": pair[1]}
+    id = f"pair-{number + 1}"
+    section = Section(id, w.t("section.pair", **names), 3)
+    grid = tables.pair_table(b, pair, cells, controls, id)
+    if grid is None:
+        return section
+    section.blocks.append(Text((w.t("pair_intro", **names), *_gate_words(b, pair)), "plain"))
+    chart = figures.tilt(b.view, w, b.question, pair, cells, controls)
+    if chart is not None:
+        section.blocks.append(_figure(f"tilt-{number + 1}", chart, w.t("figure.tilt", **names), w.t("figure.tilt_alt", **names)))
+    section.blocks.append(grid)
+    section.blocks += _folded(b, w.t("fold.pair_details"), tables.pair_details(b, pair, cells, f"{id}-details"))
+    detail = b.view.detail_cells()
+    if detail:
+        cells_grid = tables.pair_table(b, pair, detail, (), f"{id}-cells")
+        section.blocks += _folded(b, w.t("fold.cells", count=len(detail)), cells_grid)
+    return section
+
+
+def _gate_words(b: Builder, pair: tuple[str, str]) -> list[str]:
+    """A tilt never stands without the outcome of the gate."""
+    w = b.words
+    outcomes = [
+        f"{View.clean(pool)}: {w.label('gate', row.label)}"
+        for pool in pair
+        if (row := b.view.row("gate", question=b.question, pool=pool)) and row.label
+    ]
+    row = b.view.row("gate.divergent", question=b.question, pool=pair[0], pool_b=pair[1])
+    if row and row.label:
+        outcomes.append(w.t(f"divergent.{row.label}", a=pair[0], b=pair[1]))
+    return [w.t("gate_beside_tilt", outcomes="; ".join(outcomes))] if outcomes else []
+
+
+def _distributions(b: Builder, cells: Sequence[Cell]) -> Section:
+    w = b.words
+    section = Section("distributions", w.t("section.distributions"), 3)
+    shares, levels = shares_of(b, cells)
+    chart = figures.distributions(shares, levels, b.view, w)
+    if chart is not None:
+        data = _shares_grid(b, shares, levels)
+        section.blocks.append(_figure("distributions", chart, w.t("figure.distributions"), w.t("figure.distributions_alt"), data))
+    grid = tables.distances(b, cells)
+    if grid:
+        section.blocks.append(grid)
+    return section
+
+
+def shares_of(b: Builder, cells: Sequence[Cell]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The shares of the levels of every pool and shown judge, and the levels in order."""
+    frame = b.view.profile.distributions
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    levels: dict[str, None] = {}
+    wanted = {cell.judge for cell in cells}
+    exact = {(cell.judge, cell.condition) for cell in cells}
+    rows = [row for row in frame.iter_rows(named=True) if row["question"] == b.question]
+    direct = {(row["name"], row["condition"]) for row in rows} & exact
+    for row in rows:
+        levels.setdefault(row["level"])
+        if row["kind"] == "judge":
+            has_direct = any(judge == row["name"] for judge, _ in direct)
+            skip = (row["name"], row["condition"]) not in direct if has_direct else row["condition"] == "*"
+            if row["name"] not in wanted or skip:
+                continue
+        counts = found.setdefault((row["kind"], row["name"]), {})
+        counts[row["level"]] = counts.get(row["level"], 0.0) + _weight(row)
+    shares = [entry for (kind, name), counts in found.items() for entry in _panel(b, kind, name, counts)]
+    shares.sort(key=lambda entry: not entry["pool"])
+    return shares, _ordered(list(levels))
+
+
+def _weight(row: dict[str, Any]) -> float:
+    return float(row["count"]) if row.get("count") is not None else float(row["share"] or 0.0)
+
+
+def _panel(b: Builder, kind: str, name: str, counts: dict[str, float]) -> list[dict[str, Any]]:
+    total = sum(counts.values())
+    panel = b.words.t("pool_panel", pool=name) if kind == "pool" else b.words.judge(name)
+    pool = name if kind == "pool" else ""
+    return [{"panel": panel, "pool": pool, "level": level, "share": count / total} for level, count in counts.items() if total]
+
+
+def _ordered(levels: list[str]) -> list[str]:
+    try:
+        return sorted(levels, key=float)
+    except ValueError:
+        return levels
+
+
+def _shares_grid(b: Builder, shares: list[dict[str, Any]], levels: Sequence[str]) -> Grid:
+    panels: dict[str, dict[str, float]] = {}
+    for entry in shares:
+        panels.setdefault(entry["panel"], {})[entry["level"]] = entry["share"]
+    lines = tuple(
+        Line((panel,), tuple(Entry(f"{100 * found.get(level, 0.0):.1f} %") for level in levels)) for panel, found in panels.items()
+    )
+    columns = tuple(Column(View.clean(level), b.words.t("head.level")) for level in levels)
+    return Grid("shares", b.words.t("caption.shares"), (b.words.t("head.by"),), columns, (("", lines),))
+
+
+def _scale_use(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell]) -> Section:
+    w = b.words
+    section = Section("scale", w.t("section.scale"), 3)
+    grid = tables.scale_use(b, cells, controls, "scale", w.t("caption.scale"))
+    if grid is None:
+        return section
+    section.blocks += [Text((w.t("scale_intro"),)), grid]
+    detail = b.view.detail_cells()
+    if detail:
+        cells_grid = tables.scale_use(b, detail, (), "scale-cells", w.t("caption.scale"))
+        section.blocks += _folded(b, w.t("fold.cells", count=len(detail)), cells_grid)
+    return section
+
+
+def _slices(b: Builder, cells: Sequence[Cell]) -> Section:
+    section = Section("slices", b.words.t("section.slices"), 3)
+    maps = tables.slice_maps(b, cells)
+    if maps:
+        section.blocks += [Text((b.words.t("slices_intro"),)), *maps]
+    return section
+
+
+def _items(b: Builder, number: int, pair: tuple[str, str], folder: Path | None) -> Section:
+    w = b.words
+    section = Section(f"items-{number + 1}", w.t("section.items", a=pair[0], b=pair[1]), 3)
+    found = cards(b.view, w, b.question, pair, folder, b.width)
+    if found:
+        section.blocks += [Text((w.t("items_intro", count=len(found)),)), Items(tuple(found))]
+    return section

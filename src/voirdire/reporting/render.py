@@ -1,0 +1,111 @@
+"""The report as one self-contained HTML file: no script, no address that is fetched, every text escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.reporting.access import ProfileLike, View
+from voirdire.reporting.blocks import Figure, Report
+from voirdire.reporting.grid import Entry, Grid
+from voirdire.reporting.report import build
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+HTML_LANG = {"en": "en", "zh": "zh-Hans"}
+BLUE, ORANGE = (0, 114, 178), (213, 94, 0)
+
+
+def render_html(profile: ProfileLike, lang: str = "en", images: Path | str | None = None) -> str:
+    """The report of a profile as one HTML page.
+
+    images : the folder that the items' image paths are relative to; only files inside it are embedded
+    """
+    return html(build(profile, lang, images))
+
+
+def html(report: Report) -> str:
+    """A built report as HTML."""
+    template = _environment().get_template("report.html.jinja")
+    return template.render(
+        report=report,
+        t=report.words.t,
+        html_lang=HTML_LANG.get(report.lang, report.lang),
+        policy=POLICY,
+        style=_style(),
+        kind=_kind,
+        clean=View.clean,
+        paint=paint,
+        leads=leads,
+        drawn=_drawn,
+    )
+
+
+def paint(entry: Entry) -> str:
+    """The style of a coloured cell: white to blue, or orange to blue through white.
+
+    >>> from voirdire.reporting.grid import Entry
+    >>> paint(Entry("0", heat=0.0))
+    'background:rgb(255,255,255)'
+    """
+    if entry.heat is None:
+        return ""
+    strength = min(1.0, abs(entry.heat)) * 0.75
+    end = ORANGE if entry.diverging and entry.heat < 0 else BLUE
+    mixed = [round(255 + (channel - 255) * strength) for channel in end]
+    return f"background:rgb({','.join(map(str, mixed))})" + (";color:#fff" if strength > 0.55 else "")
+
+
+def leads(grid: Grid) -> list[list[list[int]]]:
+    """For each group and row, how many rows each heading cell spans; 0 where the one above covers it."""
+    spans = []
+    for _, lines in grid.groups:
+        block = [[1] * len(grid.heads) for _ in lines]
+        for column in range(len(grid.heads) - 1):
+            start = 0
+            for row in range(1, len(lines)):
+                if lines[row].heads[: column + 1] == lines[start].heads[: column + 1]:
+                    block[start][column] += 1
+                    block[row][column] = 0
+                else:
+                    start = row
+        spans.append(block)
+    return spans
+
+
+def _kind(block: Any) -> str:
+    return type(block).__name__.lower()
+
+
+def _drawn(figure: Figure) -> Any:
+    from markupsafe import Markup
+
+    from voirdire.reporting.drawing import inline_svg
+
+    return Markup(inline_svg(figure.spec, figure.name))  # noqa: S704 - drawn by vl-convert, which escapes every text
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("voirdire.reporting", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+@cache
+def _style() -> Any:
+    from markupsafe import Markup
+
+    return Markup(files("voirdire.reporting").joinpath("templates/report.css").read_text(encoding="utf-8"))  # noqa: S704
+
+

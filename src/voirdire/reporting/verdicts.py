@@ -1,0 +1,111 @@
+"""The verdicts in sentences: the pools first, then each judge against every pool and between each pair."""
+
+from __future__ import annotations
+
+from voirdire.reporting.access import Cell, Row, View
+from voirdire.reporting.words import Words
+
+POOL_LABELS = ("as_near_as_rater", "better_than_constant", "worse_than_rater", "no_better_than_constant", "cannot_say")
+PAIR_LABELS = ("nearer_a", "nearer_b", "sign_conflict", "undecided", "cannot_say")
+GATES = ("pass", "pass_low_alpha", "fail", "unknown", "not_asked")
+
+
+def width_of(view: View, question: str) -> float | None:
+    """How wide the question's scale is, for rounding; 1 for shares of labels, None when unknown."""
+    for entry in view.meta.get("questions", []):
+        if entry["id"] == question:
+            low, high = entry.get("low"), entry.get("high")
+            if low is not None and high is not None:
+                return float(high) - float(low)
+            return 1.0
+    return None
+
+
+def judge_sentences(view: View, words: Words, question: str, cell: Cell) -> list[str]:
+    """What can be said of one judge on this corpus."""
+    if view.many_pools:
+        sentences = _pools_by_label(view, words, question, cell)
+    else:
+        sentences = [s for pool in view.pools_of(question) if (s := _pool_sentence(view, words, question, cell, pool))]
+    pairs = [s for pair in view.pairs(question) if (s := _pair_sentence(view, words, question, cell, pair))]
+    return [*sentences, *pairs] or [words.t("verdict.none")]
+
+
+def _pool_sentence(view: View, words: Words, question: str, cell: Cell, pool: str) -> str:
+    row = view.row("verdict", question=question, pool=pool, judge=cell.judge, condition=cell.condition)
+    label = _label(row)
+    if label is None:
+        return ""
+    sentence = words.t(f"verdict.pool.{label}", pool=pool)
+    mae = view.row("mae", question=question, pool=pool, judge=cell.judge, condition=cell.condition)
+    if mae is None or mae.value is None:
+        return sentence
+    return words.t("with_number", sentence=sentence, number=_numbers(words, mae, width_of(view, question)))
+
+
+def _pools_by_label(view: View, words: Words, question: str, cell: Cell) -> list[str]:
+    by_label: dict[str, list[str]] = {}
+    for pool in view.pools_of(question):
+        label = _label(view.row("verdict", question=question, pool=pool, judge=cell.judge, condition=cell.condition))
+        if label is not None:
+            by_label.setdefault(label, []).append(pool)
+    return [words.t(f"verdict.pool.{label}", pool=words.list(by_label[label])) for label in POOL_LABELS if label in by_label]
+
+
+def _pair_sentence(view: View, words: Words, question: str, cell: Cell, pair: tuple[str, str]) -> str:
+    place = {"question": question, "pool": pair[0], "pool_b": pair[1], "judge": cell.judge, "condition": cell.condition}
+    label = _label(view.row("verdict", **place))
+    if label is None:
+        return ""
+    sentence = words.t(f"verdict.pair.{label}", a=pair[0], b=pair[1])
+    tilt = view.row("tilt", **place)
+    if tilt is None or tilt.value is None or label == "cannot_say":
+        return sentence
+    return words.t("with_number", sentence=sentence, number=_numbers(words, tilt, None))
+
+
+def _numbers(words: Words, row: Row, width: float | None) -> str:
+    name = words.statistic(row.statistic)
+    value = words.number(row.statistic, row.value or 0.0, width)
+    return f"{name} {value} {words.interval(row, width)}".rstrip()
+
+
+def _label(row: Row | None) -> str | None:
+    return None if row is None else row.label
+
+
+def pool_sentences(view: View, words: Words, question: str) -> list[str]:
+    """Whether the pools are good references, and whether they differ."""
+    sentences = _gates(view, words, question)
+    for pair in view.pairs(question):
+        sentences.extend(_pair_gate(view, words, question, pair))
+    return sentences
+
+
+def _gates(view: View, words: Words, question: str) -> list[str]:
+    by_label: dict[str, list[str]] = {}
+    for pool in view.pools_of(question):
+        label = _label(view.row("gate", question=question, pool=pool))
+        if label is not None:
+            by_label.setdefault(label, []).append(pool)
+    return [words.t(f"gate.{label}", pools=words.list(by_label[label])) for label in GATES if label in by_label]
+
+
+def _pair_gate(view: View, words: Words, question: str, pair: tuple[str, str]) -> list[str]:
+    place = {"question": question, "pool": pair[0], "pool_b": pair[1]}
+    names = {"a": pair[0], "b": pair[1]}
+    sentences = []
+    divergent = _label(view.row("gate.divergent", **place))
+    if divergent is not None:
+        sentence = words.t(f"divergent.{divergent}", **names)
+        test = view.row("gap_test.p", **place)
+        if test is not None and test.value is not None:
+            number = f"{words.statistic('gap_test.p')}: {words.number('gap_test.p', test.value)}"
+            sentence = words.t("with_number", sentence=sentence, number=number)
+        sentences.append(sentence)
+    recognition = _label(view.row("gate.evaluation_not_recognition", **place))
+    if recognition in {"yes", "no"}:
+        sentences.append(words.t(f"recognition.{recognition}", **names))
+    if _label(view.row("composition", **place)) == "simpson":
+        sentences.append(words.t("simpson", **names))
+    return sentences

@@ -1,0 +1,146 @@
+"""Words of the report: how a number, a name, a label or a reason is printed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from voirdire.reporting.access import Cell, Row, View
+from voirdire.texts import has, text
+
+DASH = "\u2014"
+MINUS = "\u2212"
+COUNTS = frozenset({"n_items", "n_ratings", "n_raters", "gap_test.n_left_out", "delta_test.n_zero"})
+WHOLE = frozenset({"percent_of_human"})
+SIGNED = frozenset({"bias", "delta", "delta_sq", "tilt", "mae_vs_constant", "equalised.delta", "equalised.tilt"})
+SHARES = frozenset({"share_low", "share_high", "missing_share", "floor_recovery", "tilt.share_small_gaps", "subjectivity"})
+SCALE_UNITS = frozenset(
+    {
+        "mae", "mae.bound_low", "mae.bound_high", "bias", "delta", "delta_sq", "mae_vs_constant", "recalibrated_mae",
+        "ceiling.own", "ceiling.other", "ceiling.judge", "consensus_mean", "mean_rating", "cross_pool_mad", "gap_rms",
+        "noise_floor", "gap_test.null_mean", "repeat_sd", "equalised.delta", "distribution.w1", "distribution.w1_floor",
+        "placement", "recognizability",
+    }
+)  # fmt: skip
+
+
+class Words:
+    """The sentences of one language, and numbers in the manner of one question.
+
+    >>> Words("en").number("mae", 0.8312)
+    '0.83'
+    >>> Words("en").number("delta_test.t_p", 1e-9)
+    'p < 0.001'
+    """
+
+    def __init__(self, lang: str, pools: Sequence[str] = ()) -> None:
+        self.lang = lang
+        self.pools = tuple(pools)
+
+    def t(self, key: str, **fields: Any) -> str:
+        """A sentence of the report; fields are cleaned of control characters, not escaped."""
+        return text(f"report.{key}", self.lang, **{name: View.clean(value) for name, value in fields.items()})
+
+    def statistic(self, name: str, params: str = "") -> str:
+        """A statistic's name in plain words."""
+        return text(f"{_key(name, params, self.lang)}.name", self.lang)
+
+    def help(self, name: str, params: str = "") -> str:
+        """One sentence that explains a statistic."""
+        return text(f"{_key(name, params, self.lang)}.help", self.lang)
+
+    def reason(self, key: str) -> str:
+        """Why a number is undefined. A reason without a sentence is an error (``KeyError``)."""
+        return text(f"undefined.{key}", self.lang)
+
+    def excluded(self, key: str) -> str:
+        """Why rows or judgments were left out; a reason without a sentence is shown as it is."""
+        for place in ("excluded", "report.excluded"):
+            if has(f"{place}.{key}", self.lang):
+                return text(f"{place}.{key}", self.lang)
+        return View.clean(key).replace("_", " ")
+
+    def label(self, statistic: str, label: str, pool: str = "", pool_b: str = "") -> str:
+        """A text result (a gate, a verdict, a composition) in plain words."""
+        return self.t(f"label.{statistic.replace('.', '_')}.{label}", a=pool, b=pool_b)
+
+    def note(self, note: dict[str, Any]) -> str:
+        """A note of the input or the analysis."""
+        fields = {name: View.clean(value) for name, value in (note.get("fields") or {}).items()}
+        return text(note["key"], self.lang, **fields)
+
+    def judge(self, name: str) -> str:
+        """A judge's name; control judges are named in words."""
+        if not name.startswith("control:"):
+            return View.clean(name)
+        kind, _, rest = name.removeprefix("control:").partition("_")
+        rounded = rest.endswith("_rounded")
+        rest = rest.removesuffix("_rounded")
+        pairs = {f"{a}_{b}": f"{a} / {b}" for a in self.pools for b in self.pools if a != b} if kind == "midpoint" else {}
+        return self.t(f"control.{kind}{'_rounded' if rounded else ''}", name=pairs.get(rest, rest))
+
+    def cell(self, cell: Cell) -> str:
+        """A judge and its condition as one name (for figures)."""
+        if cell.condition in {"-", "*", ""}:
+            return self.judge(cell.judge)
+        return f"{self.judge(cell.judge)} \u00b7 {View.clean(cell.condition)}"
+
+    def condition(self, name: str) -> str:
+        """A condition's name; ``*`` in words, and a dash where there is none."""
+        return {"*": self.t("all_conditions"), "-": DASH, "": DASH}.get(name) or View.clean(name)
+
+    def slice(self, name: str) -> str:
+        """A slice's name (``culture=cn&category=food`` becomes ``culture: cn, category: food``)."""
+        return self.t("all_items") if name == "all" else View.clean(name).replace("=", ": ").replace("&", ", ")
+
+    def number(self, statistic: str, value: float, width: float | None = 4) -> str:
+        """A number rounded for a question whose scale is ``width`` wide.
+
+        >>> Words("en").number("bias", -0.051), Words("en").number("bias", 0.0512, width=1)
+        ('−0.05', '+0.051')
+        """
+        if statistic == "p" or statistic.split(".")[-1] in {"p", "t_p", "t_p_holm", "t_p_bh"} or "wilcoxon_p" in statistic:
+            return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+        if math.isinf(value):
+            return "\u221e" if value > 0 else f"{MINUS}\u221e"
+        return _signed(value, digits_of(statistic, width), statistic in SIGNED)
+
+    def interval(self, row: Row, width: float | None = 4) -> str:
+        """The interval in brackets, or nothing when there is none."""
+        if row.low is None or row.high is None:
+            return ""
+        return f"[{self.number(row.statistic, row.low, width)}, {self.number(row.statistic, row.high, width)}]"
+
+    def list(self, names: list[str]) -> str:
+        """Names in one line."""
+        return self.t("list_separator").join(names)
+
+
+def digits_of(statistic: str, width: float | None = 4) -> int:
+    """How many decimals a statistic gets on a scale of this width.
+
+    >>> digits_of("mae", 4), digits_of("mae", 1), digits_of("mae", 100), digits_of("n_items")
+    (2, 3, 1, 0)
+    """
+    if statistic in COUNTS or statistic in WHOLE or statistic.startswith("anchor_class"):
+        return 0
+    if statistic == "raters_per_item":
+        return 1
+    if statistic in SCALE_UNITS and width is not None:
+        return 1 if width >= 20 else 2 if width >= 2 else 3
+    return 2
+
+
+def _signed(value: float, digits: int, signed: bool) -> str:
+    shown = f"{abs(value):,.{digits}f}".replace(",", "\u202f")
+    if float(f"{abs(value):.{digits}f}") == 0:
+        return shown
+    return (MINUS if value < 0 else "+" if signed else "") + shown
+
+
+def _key(name: str, params: str, lang: str) -> str:
+    """The catalogue's key of a statistic, with its parameter where that has a name of its own."""
+    first = params.split(",", 1)[0].replace("=", "_")
+    special = f"statistics.{name}.{first}" if first else ""
+    return special if special and has(f"{special}.name", lang) else f"statistics.{name}"

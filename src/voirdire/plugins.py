@@ -38,8 +38,8 @@ GROUPS: Mapping[str, str] = MappingProxyType(
 BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         RENDERERS: {
-            "html": "voirdire.reporting.render:html",
-            "terminal": "voirdire.reporting.render:terminal",
+            "html": "voirdire.reporting.render:render_html",
+            "notebook": "voirdire.reporting.terminal:notebook",
         },
     }
 )

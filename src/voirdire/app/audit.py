@@ -71,7 +71,7 @@ def write(make: Callable[[], Profile], out: Path, lang: str, progress: Progress 
     if progress is not None:
         progress("report", 0.97)
     out.mkdir(parents=True, exist_ok=True)
-    profile.save(out, lang)
+    profile.save(out)
     files = write_report(profile, out, lang)
     written = {*map(Path, files), out / "estimates.csv", out / "profile.json"}
     return Written(profile, out, out / "report.html", tuple(sorted(written)), terminal(profile, lang))

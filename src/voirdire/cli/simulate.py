@@ -9,7 +9,7 @@ import typer
 
 from voirdire.cli import options as o
 from voirdire.cli import show
-from voirdire.cli.build import add
+from voirdire.cli.build import LocalCommand
 from voirdire.texts import text
 
 ItemCount = Annotated[int, typer.Option("--items", help="simulation.help.items", metavar="N")]
@@ -22,7 +22,7 @@ OutOption = Annotated[Path, typer.Option("--out", help="simulation.help.out", me
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    add(app, "simulate", simulate, "cli.simulate")
+    app.command("simulate", cls=LocalCommand, help="simulation.help.command")(simulate)
 
 
 def simulate(

@@ -61,6 +61,7 @@ class Corpus:
     item_scales : item_id -> Scale, where an item overrides its question's scale
     pools : names in the order of the tables, or of ``--pool``
     anonymous_raters : rater ids mean nothing across items (slots), so raters cannot be permuted or resampled whole
+    excluded_items : item -> reason, items that the items table holds and the audit leaves out
     """
 
     items: pl.DataFrame
@@ -76,6 +77,7 @@ class Corpus:
     notes: tuple[Note, ...] = ()
     name: str = ""
     simulated: bool = False
+    excluded_items: Mapping[str, str] = field(default_factory=dict)
 
     def question(self, name: str) -> Question:
         """The question of this id. KeyError when there is none."""
@@ -87,13 +89,16 @@ class Judgments:
     """What the judges said.
 
     table : item_id, judge, condition, question, repeat (int), value (float, null when there is no rating),
-        status (ok, malformed, refused, error, pending). ``condition`` is the full cell's name
+        status (ok, malformed, refused, error, pending; missing: an empty answer or a label that means none;
+        out_of_scale: a rating outside the judge's scale). Exactly the ``ok`` rows have a value. ``condition`` is the full cell's name
         (``neutral_en/base`` when there are extra key columns; ``-`` when judgments have no condition).
-    cells : one row per judge x condition that occurs: judge, condition, then a column per factor (text)
-    judges : judge, then a column per covariate (text)
+    cells : one row per judge x condition that occurs: judge, condition, then a column per factor (text, null where
+        the conditions table says nothing)
+    judges : judge, then a column per covariate (text, null where the judges table says nothing)
     factors, covariates : names of those columns; ``key_factors`` are the extra key columns (``design``)
-    scales : judge -> the judge's own Scale where declared; ``maps`` judge -> (own low, own high) mapped linearly
-        to the question's scale; judges in ``rank_only`` answer on an unknown other scale
+    maps : judge -> its own (low, high), declared; ``value`` is already mapped linearly to the question's (or the
+        item's) scale
+    rank_only : (judge, question) answered on another scale that nobody declared: only rank statistics mean anything
     """
 
     table: pl.DataFrame
@@ -103,5 +108,6 @@ class Judgments:
     key_factors: tuple[str, ...] = ()
     covariates: tuple[str, ...] = ()
     rank_only: frozenset[tuple[str, str]] = frozenset()
+    maps: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     intake: tuple[Intake, ...] = ()
     notes: tuple[Note, ...] = ()

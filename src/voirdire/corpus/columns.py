@@ -1,0 +1,113 @@
+"""Which column is what: names recognised, names mapped, and a note for each that was taken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from voirdire.corpus.corpus import Note
+from voirdire.corpus.intake import note
+from voirdire.errors import InputError, UsageError
+from voirdire.tables import Table
+
+_ITEM = ("item task item_name example example_id instance instance_id task_id hit_id sample_id 条目 条目编号", "id")
+_RATING = ("label score response annotation answer grade judgment judgement 评分 分数 标签", "")
+NAMES: Mapping[str, tuple[str, str]] = {
+    "item_id": _ITEM,
+    "rater_id": (
+        "rater worker worker_id annotator annotator_id user user_id participant participant_id respondent "
+        "respondent_id coder coder_id labeler labeler_id labeller performer 评分者 评分者编号 标注者 标注员",
+        "id",
+    ),
+    "pool": ("group population rater_pool 群体 组", ""),
+    "question": ("question_id criterion dimension 题目 问题", ""),
+    "rating": _RATING,
+    "value": ("mean mean_rating consensus average 均值 共识", ""),
+    "n": ("n_raters n_ratings 人数", ""),
+    "judge": ("model model_name judge_id judge_model evaluator 评判模型 模型 裁判", "metric"),
+    "condition": ("condition_id prompt_condition setting 条件", ""),
+    "repeat": ("repetition rep trial run sample 重复", ""),
+    "status": ("状态", ""),
+    "label": ("category_label level answer 标签", ""),
+    "share": ("proportion probability fraction 占比", ""),
+    "role": ("角色", ""),
+    "level": ("measurement scale_level", ""),
+    "min": ("low minimum 最小", ""),
+    "max": ("high maximum 最大", ""),
+}
+
+
+def normal(name: str) -> str:
+    """A column name without case, blanks, hyphens and camel humps.
+
+    >>> normal("WorkerId"), normal("Item ID"), normal("rater-id")
+    ('worker_id', 'item_id', 'rater_id')
+    """
+    humps = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
+    return re.sub(r"[\s\-]+", "_", humps).casefold()
+
+
+def take(
+    table: Table, targets: Sequence[str], mapping: Mapping[str, str], kept: Sequence[str] = (), strict: bool = False
+) -> tuple[Table, list[Note]]:
+    """Rename the columns of a table to our names.
+
+    targets : our names, in the order in which they are looked for
+    mapping : our name -> the file's, as declared
+    kept : columns of the file that are something else already (question columns, factors)
+    strict : refuse a declared column that the table lacks (the main table; others may be without it)
+    """
+    columns = table.frame.columns
+    taken: dict[str, str] = {}
+    for ours in targets:
+        free = [name for name in columns if name not in taken.values() and name not in kept]
+        theirs = _declared(table, ours, mapping, strict) or _recognised(table, ours, free, targets)
+        if theirs is not None:
+            taken[ours] = theirs
+    notes = [
+        note("column_taken", file=table.name, ours=ours, theirs=theirs) for ours, theirs in taken.items() if ours != theirs
+    ]
+    renames = {theirs: ours for ours, theirs in taken.items()}
+    spare = {ours: f"{ours}_given" for ours, theirs in taken.items() if ours != theirs and ours in columns}
+    frame = table.frame.rename({name: renames.get(name, spare.get(name, name)) for name in columns})
+    headers = {**taken, "raw": taken.get("rating") or taken.get("value") or "rating"}
+    return replace(table, frame=frame, headers=headers), notes
+
+
+def check_mapping(mapping: Mapping[str, str], known: Sequence[str]) -> None:
+    """UsageError when ``--map`` names something of ours that does not exist."""
+    for ours in mapping:
+        if ours not in known:
+            raise UsageError("input.map_unknown", value=ours, known=", ".join(known))
+
+
+def require(table: Table, ours: str) -> None:
+    """InputError naming the columns that are there when one of ours is missing."""
+    if ours not in table.frame.columns:
+        have = ", ".join(table.frame.columns[:20])
+        raise InputError("input.column_missing", file=table.file, row=1, column=ours, value=have)
+
+
+def _declared(table: Table, ours: str, mapping: Mapping[str, str], strict: bool) -> str | None:
+    theirs = mapping.get(ours)
+    if theirs is not None and theirs not in table.frame.columns:
+        if not strict:
+            return None
+        have = ", ".join(table.frame.columns[:20])
+        raise InputError("input.map_column_missing", file=table.file, row=1, column=theirs, ours=ours, value=have)
+    return theirs
+
+
+def _recognised(table: Table, ours: str, free: Sequence[str], targets: Sequence[str]) -> str | None:
+    if ours in free:
+        return ours
+    likely, weak = NAMES.get(ours, ("", ""))
+    for tier in (ours, likely, weak):
+        known = set(tier.split())
+        found = [name for name in free if normal(name) in known and name not in targets]
+        if len(found) > 1:
+            raise InputError("input.column_ambiguous", file=table.file, row=1, column=ours, value=", ".join(found))
+        if found:
+            return found[0]
+    return None

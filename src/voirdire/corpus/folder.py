@@ -1,0 +1,69 @@
+"""A corpus folder or a run folder: the tables in it, by their names."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from voirdire.corpus.options import CorpusOptions, JudgmentOptions
+from voirdire.errors import InputError
+
+ENDINGS = (".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz")
+
+
+def expand_corpus(options: CorpusOptions) -> CorpusOptions:
+    """Options with the tables of a corpus folder filled in; what was given beside the folder stays."""
+    folder = _folder(options.ratings)
+    if folder is None:
+        return options
+    settings = _settings(folder)
+    found: dict[str, Any] = {"ratings": _table(folder, "ratings", needed=True)}
+    for table in ("items", "raters", "questions", "shares"):
+        if getattr(options, table) is None:
+            found[table] = _table(folder, table)
+    read = settings.get("read", {})
+    columns = tuple(read.get("question_columns", ()))
+    found["question_columns"] = options.question_columns or columns
+    found["mapping"] = {**read.get("map", {}), **options.mapping}
+    found["missing_labels"] = options.missing_labels or tuple(read.get("missing_labels", ()))
+    found["anonymous_raters"] = options.anonymous_raters or bool(read.get("anonymous_raters", False))
+    found["name"] = options.name or str(settings.get("name", folder.name))
+    found["simulated"] = options.simulated or bool(settings.get("simulated", False))
+    return replace(options, **found)
+
+
+def expand_judgments(options: JudgmentOptions) -> JudgmentOptions:
+    """Options with the tables of a run folder filled in."""
+    folder = _folder(options.judgments)
+    if folder is None:
+        return options
+    judges = options.judges if options.judges is not None else _table(folder, "judges")
+    conditions = options.conditions if options.conditions is not None else _table(folder, "conditions")
+    return replace(
+        options, judgments=_table(folder, "judgments", needed=True), judges=judges, conditions=conditions
+    )
+
+
+def _folder(source: Any) -> Path | None:
+    return Path(source) if isinstance(source, (str, Path)) and Path(source).is_dir() else None
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    file = folder / "corpus.toml"
+    if not file.is_file():
+        raise InputError("input.folder_no_corpus", file=str(folder))
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError("input.toml_broken", file=str(file), value=str(error)) from error
+
+
+def _table(folder: Path, name: str, needed: bool = False) -> Path | None:
+    for ending in ENDINGS:
+        if (folder / f"{name}{ending}").is_file():
+            return folder / f"{name}{ending}"
+    if needed:
+        raise InputError("input.folder_no_table", file=str(folder), value=name)
+    return None

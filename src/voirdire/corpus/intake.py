@@ -1,0 +1,94 @@
+"""The reckoning of rows: every row is used or left out for one named reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from voirdire.corpus.corpus import Intake, Note
+from voirdire.errors import InputError, UsageError
+from voirdire.tables import Table
+
+REASONS = (
+    "missing",
+    "missing_label",
+    "out_of_scale",
+    "unknown_item",
+    "unknown_question",
+    "excluded_item",
+    "item_level",
+    "no_pool",
+    "two_pools",
+    "duplicate",
+    "not_rated",
+    "not_rating",
+    "malformed",
+    "refused",
+    "error",
+    "pending",
+)
+REASON = pl.Enum(REASONS)
+
+
+def flag(frame: pl.DataFrame, when: pl.Expr, reason: str) -> pl.DataFrame:
+    """Rows that are still in and meet ``when`` get the reason. Null counts as not met."""
+    hit = pl.col("_reason").is_null() & when.fill_null(False)
+    return frame.with_columns(pl.when(hit).then(pl.lit(reason, REASON)).otherwise("_reason").alias("_reason"))
+
+
+def with_rows(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with ``_row`` (place in its table) and an empty ``_reason``."""
+    return frame.with_row_index("_row").with_columns(pl.lit(None, REASON).alias("_reason"))
+
+
+def close(frame: pl.DataFrame, table: Table, name: str) -> Intake:
+    """The intake of a flagged frame.
+
+    >>> from voirdire.tables import read_table
+    >>> table = read_table(pl.DataFrame({"item_id": ["a", "b"], "rating": [1, None]}))
+    >>> close(flag(with_rows(table.frame), pl.col("rating").is_null(), "missing"), table, "ratings").excluded
+    {'missing': 1}
+    """
+    counts = frame["_reason"].drop_nulls().value_counts().sort("_reason")
+    excluded: Mapping[str, int] = dict(counts.rows())
+    used = frame.height - sum(excluded.values())
+    return Intake(name, table.name, table.digest, frame.height, used, excluded)
+
+
+def note(key: str, kind: str = "info", **fields: Any) -> Note:
+    """A note of the catalogue's ``input.note`` table."""
+    return Note(f"input.note.{key}", fields, kind)
+
+
+def warning(key: str, **fields: Any) -> Note:
+    """A warning of the catalogue's ``input.note`` table."""
+    return note(key, "warning", **fields)
+
+
+def refuse(key: str, table: Table, where: pl.DataFrame, column: str, value: Any = None, **fields: Any) -> InputError:
+    """The error for the first row of ``where`` (which keeps ``_row``, and ``_column``, the cell's header, in wide tables)."""
+    first = where.row(0, named=True)
+    place = first.get("_column") if column == "raw" else None
+    place = place or table.header(column)
+    shown = first.get(column) if value is None else value
+    return InputError(f"input.{key}", file=table.file, row=table.row(first["_row"]), column=place, value=shown, **fields)
+
+
+def choice(name: str, value: str, known: tuple[str, ...]) -> str:
+    """An option's value, or UsageError naming what it may be."""
+    if value not in known:
+        raise UsageError("input.choice_unknown", option=name, value=value, known=", ".join(known))
+    return value
+
+
+def some(values: Any, limit: int = 5) -> str:
+    """The first few of many, for a sentence.
+
+    >>> some(["a", "b", "c"], 2)
+    'a, b, ... (3)'
+    """
+    listed = [str(value) for value in values]
+    shown = ", ".join(listed[:limit])
+    return shown if len(listed) <= limit else f"{shown}, ... ({len(listed)})"

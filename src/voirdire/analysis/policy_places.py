@@ -45,11 +45,13 @@ def _names(
     requirement: Requirement, place: str, known: dict[str, list[Any]], meta: Mapping[str, Any], rule: Rule, file: str
 ) -> list[Any]:
     given = requirement.places.get(place)
-    if given is None:
-        given = {"slice": ("all",), "condition": _all_conditions(meta)}.get(place, (EACH,))
+    usual = {"slice": ("all",), "condition": _all_conditions(meta)}
+    if given is None and place in usual:
+        return list(usual[place])
+    given = given or (EACH,)
     if given == (EACH,):
         return _each(place, known, meta, rule)
-    names = set(known["pool" if place == "pair" else place])
+    names = {*known["pool" if place == "pair" else place], *(("*",) if place in ("judge", "condition") else ())}
     for name in [part for entry in given for part in (entry if place == "pair" else (entry,))]:
         if name not in names:
             where = f"[[require]] {requirement.number}"

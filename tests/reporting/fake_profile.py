@@ -44,18 +44,33 @@ class Maker:
     rng: np.random.Generator
     rows: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, statistic: str, value: float | str | None, spread: float | None = None, excluded: str = "", n: int = 40, **place: str) -> None:
+    def add(
+        self,
+        statistic: str,
+        value: float | str | None,
+        spread: float | None = None,
+        excluded: str = "",
+        n: int = 40,
+        **place: str,
+    ) -> None:
         """One estimate: a number, a label (text) or undefined (None)."""
         where = {column: place.get(column, "") for column in COLUMNS[1:]} | {"slice": place.get("slice", "all")}
         params = dict(part.split("=", 1) for part in where["params"].split(",") if part)
-        definition = {"question": where["question"], "scale": "ordinal:1:5", "consensus": "mean", "interval": "percentile:0.95:items"}
+        definition = {
+            "question": where["question"],
+            "scale": "ordinal:1:5",
+            "consensus": "mean",
+            "interval": "percentile:0.95:items",
+        }
         on = {key: where[key] for key in ("pool", "pool_b", "judge", "condition", "slice") if where[key]}
         signature = str(Signature(statistic, params, definition, on, {"n": str(n)}))
         number = value if isinstance(value, float) else None
         low, high = (number - spread, number + spread) if number is not None and spread is not None else (None, None)
         self.rows.append(
             {
-                "statistic": statistic, **where, "value": number, "label": value if isinstance(value, str) else None,
+                "statistic": statistic,
+                **where,
+                "value": number, "label": value if isinstance(value, str) else None,
                 "undefined": reason() if value is None else None, "low": low, "high": high, "n": n, "excluded": excluded,
                 "signature": signature,
             }
@@ -128,7 +143,13 @@ def _judge_pool(m: Maker, at: dict[str, str], constant: bool, control: bool, poo
             m.number(name, 0.1, 0.6, None, **at)
         for fit in pools:
             m.number("recalibrated_mae", 0.5, 1.2, **at, params=f"fit={fit}")
-        verdicts = ("no_better_than_constant", "worse_than_rater", "as_near_as_rater", "cannot_say", "better_than_constant")
+        verdicts = (
+            "no_better_than_constant",
+            "worse_than_rater",
+            "as_near_as_rater",
+            "cannot_say",
+            "better_than_constant",
+        )
         m.add("verdict", str(m.rng.choice(verdicts)), **at)
 
 
@@ -159,7 +180,12 @@ def _controls(pools: list[str]) -> list[str]:
 
 
 def make(
-    pools: list[str], judges: list[str], conditions: list[str], questions: list[str], slices: list[str], judged: list[str] | None = None
+    pools: list[str],
+    judges: list[str],
+    conditions: list[str],
+    questions: list[str],
+    slices: list[str],
+    judged: list[str] | None = None,
 ) -> FakeProfile:
     """A profile of these names. The last judge is a constant one."""
     m = Maker(np.random.default_rng(7))
@@ -175,39 +201,92 @@ def make(
         for control in _controls(pools):
             _judge(m, {"question": question, "judge": control, "condition": "-"}, pools, False, control=True)
         for judge, name in itertools.product(judges, slices):
-            at = {"question": question, "judge": judge, "condition": "*" if len(conditions) > 1 else conditions[0], "slice": name}
+            at = {
+                "question": question,
+                "judge": judge,
+                "condition": "*" if len(conditions) > 1 else conditions[0],
+                "slice": name,
+            }
             for pool in pools:
                 m.number("mae", 0.3, 1.9, **at, pool=pool)
             for a, b in itertools.combinations(pools, 2):
                 m.number("tilt", -1, 1, **at, pool=a, pool_b=b)
     meta = _meta(pools, judges, conditions, questions, slices, judged)
-    return FakeProfile(m.frame(), meta, _distributions(m, pools, judges, conditions, judged), _items(m, pools, judges, conditions, judged))
+    return FakeProfile(
+        m.frame(),
+        meta,
+        _distributions(m, pools, judges, conditions, judged),
+        _items(m, pools, judges, conditions, judged),
+    )
 
 
 def _meta(
-    pools: list[str], judges: list[str], conditions: list[str], questions: list[str], slices: list[str], judged: list[str]
+    pools: list[str],
+    judges: list[str],
+    conditions: list[str],
+    questions: list[str],
+    slices: list[str],
+    judged: list[str],
 ) -> dict[str, Any]:
     pairs = [list(pair) for pair in itertools.combinations(pools, 2)]
     return {
-        "voirdire": "0.1.0", "version": "0.1.0", "seed": 7, "name": "corpus <i>one</i>", "simulated": True,
-        "intake": [{"table": "ratings", "file": "ratings.csv", "digest": "abc", "rows_in": 1234, "rows_used": 1230,
-                    "excluded": {"duplicate": 3, "outside_scale": 1}}],
+        "voirdire": "0.1.0",
+        "version": "0.1.0",
+        "seed": 7,
+        "name": "corpus <i>one</i>",
+        "simulated": True,
+        "intake": [
+            {
+                "table": "ratings",
+                "file": "ratings.csv",
+                "digest": "abc",
+                "rows_in": 1234,
+                "rows_used": 1230,
+                "excluded": {"duplicate": 3, "outside_scale": 1},
+            }
+        ],
         "notes": [],
         "questions": [
-            {"id": q, "scale": "ordinal:1:5", "level": "ordinal", "low": 1, "high": 5, "labels": [], "positive": None,
-             "role": "evaluation", "text": {"en": HOSTILE, "zh": "这道菜看起来如何？"}, "inferred": True}
+            {
+                "id": q,
+                "scale": "ordinal:1:5",
+                "level": "ordinal",
+                "low": 1,
+                "high": 5,
+                "labels": [],
+                "positive": None,
+                "role": "evaluation",
+                "text": {"en": HOSTILE, "zh": "这道菜看起来如何？"},
+                "inferred": True,
+            }
             for q in questions
         ],
         "pools": [{"name": pool, "color_index": place, "aggregate": False} for place, pool in enumerate(pools)],
-        "pairs": pairs, "detail_pairs": pairs[:3], "judges": judges, "conditions": conditions,
+        "pairs": pairs,
+        "detail_pairs": pairs[:3],
+        "judges": judges,
+        "conditions": conditions,
         "cells": [{"judge": j, "condition": c, "factors": {}} for j in judges for c in conditions],
-        "factors": [], "covariates": [], "judges_covariates": {}, "slices": slices, "judged_questions": judged,
+        "factors": [],
+        "covariates": [],
+        "judges_covariates": {},
+        "slices": slices,
+        "judged_questions": judged,
         "options": {"consensus": "mean", "min_raters": 1, "draws": 2000, "level": 0.95, "resample": "items"},
-        "families": [{"statistic": "delta", "pair": pairs[0] if pairs else None, "slice_set": "all", "size": len(judges) * len(conditions)}],
-    }  # fmt: skip
+        "families": [
+            {
+                "statistic": "delta",
+                "pair": pairs[0] if pairs else None,
+                "slice_set": "all",
+                "size": len(judges) * len(conditions),
+            }
+        ],
+    }
 
 
-def _distributions(m: Maker, pools: list[str], judges: list[str], conditions: list[str], questions: list[str]) -> pl.DataFrame:
+def _distributions(
+    m: Maker, pools: list[str], judges: list[str], conditions: list[str], questions: list[str]
+) -> pl.DataFrame:
     rows = []
     who = [("pool", pool, "") for pool in pools] + [("judge", j, c) for j in judges for c in conditions]
     for question, (kind, name, condition) in itertools.product(questions, who):
@@ -221,20 +300,43 @@ def _items(m: Maker, pools: list[str], judges: list[str], conditions: list[str],
     rows = []
     for question, (a, b), number in itertools.product(questions, itertools.combinations(pools, 2), range(4)):
         row: dict[str, Any] = {
-            "item_id": f"item_{number}<&>", "question": question, "pool": a, "pool_b": b, "gap": 3.0 - number * 0.2,
-            "prompt.en": HOSTILE, "prompt.zh": "便利店的饭团看起来新鲜吗？", "image": ("http://evil.example/x.png", "images/a.png", "../secret.png", "")[number],
+            "item_id": f"item_{number}<&>",
+            "question": question,
+            "pool": a,
+            "pool_b": b,
+            "gap": 3.0 - number * 0.2,
+            "prompt.en": HOSTILE,
+            "prompt.zh": "便利店的饭团看起来新鲜吗？",
+            "image": ("http://evil.example/x.png", "images/a.png", "../secret.png", "")[number],
             "alt.en": 'a "quoted" picture',
-        }  # fmt: skip
+        }
         row |= {f"consensus.{pool}": float(m.rng.uniform(1, 5)) for pool in pools}
-        row |= {f"judge.{j}|{c}": float(m.rng.integers(1, 6)) if j != judges[0] else None for j in judges for c in conditions}
+        row |= {
+            f"judge.{j}|{c}": float(m.rng.integers(1, 6)) if j != judges[0] else None
+            for j in judges
+            for c in conditions
+        }
         rows.append(row)
     return pl.DataFrame(rows)
 
 
 def two_pools() -> FakeProfile:
     """Two pools, five judges under three conditions, one judge constant, hostile and Chinese names."""
-    judges = ["claude-like", "判断模型甲", HOSTILE_JUDGE, "a-judge-with-a-very-long-name-that-does-not-fit-anywhere-2026-preview", "constant-judge"]
-    slices = ["culture=cn", "culture=us", "category=food", "category=fashion", "culture=cn&category=food", "anchor=high"]
+    judges = [
+        "claude-like",
+        "判断模型甲",
+        HOSTILE_JUDGE,
+        "a-judge-with-a-very-long-name-that-does-not-fit-anywhere-2026-preview",
+        "constant-judge",
+    ]
+    slices = [
+        "culture=cn",
+        "culture=us",
+        "category=food",
+        "category=fashion",
+        "culture=cn&category=food",
+        "anchor=high",
+    ]
     profile = make(["us", "cn"], judges, ["neutral_en", "neutral_zh", "persona_us/base"], ["q1"], slices)
     profile.meta["notes"] = []
     return profile
@@ -243,7 +345,14 @@ def two_pools() -> FakeProfile:
 def six_pools() -> FakeProfile:
     """Six pools, three questions of which two are judged, three judges without conditions."""
     pools = ["us", "cn", "in", "ng", "印度尼西亚", "b<r>"]
-    return make(pools, ["alpha-judge", "beta-judge", "gamma-judge"], ["-"], ["q1", "q2", "q3"], ["region=a", "region=b"], ["q1", "q2"])
+    return make(
+        pools,
+        ["alpha-judge", "beta-judge", "gamma-judge"],
+        ["-"],
+        ["q1", "q2", "q3"],
+        ["region=a", "region=b"],
+        ["q1", "q2"],
+    )
 
 
 def no_judges() -> FakeProfile:

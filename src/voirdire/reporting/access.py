@@ -10,6 +10,7 @@ import polars as pl
 
 PLACE = ("params", "question", "pool", "pool_b", "judge", "condition", "slice")
 ALL = "*"
+TURNING = "\u202a\u202b\u202d\u202e\u2066\u2067\u2068"
 
 
 class ProfileLike(Protocol):
@@ -55,9 +56,9 @@ class Cell(NamedTuple):
 
 
 class View:
-    """A profile, indexed by statistic when a statistic is first asked for.
+    r"""A profile, indexed by statistic when a statistic is first asked for.
 
-    >>> View.clean("a\\x1b[31mb")
+    >>> View.clean("a\x1b[31mb")
     'a�[31mb'
     """
 
@@ -124,7 +125,7 @@ class View:
 
     def pairs(self, question: str) -> list[tuple[str, str]]:
         """The pairs shown in full: all of them, or the chosen ones when there are more than three pools."""
-        chosen = self.meta.get("detail_pairs") if self.many_pools else self.meta.get("pairs")
+        chosen = (self.meta.get("detail_pairs_by_question") or {}).get(question) or self.meta.get("detail_pairs")
         known = set(self.pools_of(question))
         return [(a, b) for a, b in chosen or self.meta.get("pairs", []) if a in known and b in known]
 
@@ -169,11 +170,11 @@ class View:
                     found.setdefault(Cell(row.judge, row.condition))
         return list(found)
 
-    def slices(self, question: str) -> list[str]:
+    @property
+    def slices(self) -> list[str]:
         """Slices other than the whole corpus, in their declared order."""
         return [name for name in self.meta.get("slices", []) if name != "all"]
 
 
 def _forbidden(char: str) -> bool:
-    category = unicodedata.category(char)
-    return (category in {"Cc", "Cs", "Co", "Cn"} and char not in "\n\t") or char in "\u202a\u202b\u202d\u202e\u2066\u2067\u2068"
+    return (unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"} and char not in "\n\t") or char in TURNING

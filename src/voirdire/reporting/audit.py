@@ -15,16 +15,20 @@ from voirdire.signature import Signature
 BOUNDS = ("mae.bound_low", "mae.bound_high")
 
 
-def plain_grid(id: str, caption: str, heads: Iterable[str], columns: Iterable[str], rows: Iterable[tuple[Any, ...]]) -> Grid | None:
+def plain_grid(
+    name: str, caption: str, heads: Iterable[str], columns: Iterable[str], rows: Iterable[tuple[Any, ...]]
+) -> Grid | None:
     """A table of texts: the first entries of a row are its headings."""
     heads = tuple(heads)
     lines = tuple(
-        Line(tuple(View.clean(value) for value in row[: len(heads)]), tuple(_text(value) for value in row[len(heads) :]))
+        Line(
+            tuple(View.clean(value) for value in row[: len(heads)]), tuple(_text(value) for value in row[len(heads) :])
+        )
         for row in rows
     )
     if not lines:
         return None
-    return Grid(id, caption, heads, tuple(Column(title) for title in columns), (("", lines),))
+    return Grid(name, caption, heads, tuple(Column(title) for title in columns), (("", lines),))
 
 
 def _text(value: Any) -> Entry:
@@ -127,7 +131,7 @@ def bounds(b: Builder, cells: list[Cell]) -> Grid | None:
 
 def settings(view: View, words: Words) -> Grid | None:
     """The options in force, the seed and the version."""
-    rows: list[tuple[str, str]] = [("voirdire", str(view.meta.get("version", "")))]
+    rows: list[tuple[str, str]] = [("voirdire", str(view.meta.get("voirdire", "")))]
     rows.append((words.t("seed"), str(view.meta.get("seed", ""))))
     options = view.meta.get("options") or {}
     rows.extend((str(key), _option(value)) for key, value in options.items() if value is not None)
@@ -148,7 +152,9 @@ def families(view: View, words: Words) -> Grid | None:
     for family in view.meta.get("families") or []:
         pair = family.get("pair") or ""
         pair = pair if isinstance(pair, str) else " / ".join(str(pool) for pool in pair)
-        rows.append((words.statistic(family["statistic"]), pair, _option(family.get("slice_set", "")), int(family["size"])))
+        rows.append(
+            (words.statistic(family["statistic"]), pair, _option(family.get("slice_set", "")), int(family["size"]))
+        )
     columns = [words.t("head.pair"), words.t("head.slice_set"), words.t("head.size")]
     return plain_grid("families", words.t("caption.families"), [words.t("head.statistic")], columns, rows)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from voirdire.reporting.grid import Grid
+from voirdire.reporting.words import Words
 
 
 @dataclass(frozen=True)
@@ -26,13 +28,18 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart: a Vega-Lite specification, its caption, its description in words and the numbers behind it."""
+    """A chart (Altair), its caption, its description in words and the numbers behind it."""
 
     name: str
-    spec: dict[str, Any]
+    chart: Any
     caption: str
     alt: str
     data: Grid | None = None
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The chart as a Vega-Lite specification."""
+        return dict(self.chart.to_dict())
 
 
 @dataclass(frozen=True)
@@ -108,4 +115,34 @@ class Report:
     banner: str
     facts: list[tuple[str, str]]
     sections: list[Section]
-    words: Any = None
+    words: Words
+
+    def blocks(self) -> Iterator[Any]:
+        """Every block, also those that are folded or stand behind a figure."""
+        for section in self.sections:
+            for block in section.blocks:
+                yield from _inner(block)
+
+    def grids(self) -> list[Grid]:
+        """Every table but those of single items."""
+        return [block for block in self.blocks() if isinstance(block, Grid)]
+
+
+def _inner(block: Any) -> Iterator[Any]:
+    yield block
+    if isinstance(block, Folded):
+        for part in block.blocks:
+            yield from _inner(part)
+    if isinstance(block, Figure) and block.data is not None:
+        yield block.data
+
+
+def prefixed(block: Any, prefix: str) -> Any:
+    """A block whose tables and figures are named for one question."""
+    if isinstance(block, Grid):
+        return replace(block, id=f"{prefix}-{block.id}")
+    if isinstance(block, Figure):
+        return replace(block, name=f"{prefix}-{block.name}", data=prefixed(block.data, prefix))
+    if isinstance(block, Folded):
+        return replace(block, blocks=tuple(prefixed(part, prefix) for part in block.blocks))
+    return block

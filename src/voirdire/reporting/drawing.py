@@ -11,7 +11,10 @@ import re
 from functools import cache
 from typing import Any
 
-PROBE = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><text x="4" y="30" font-size="28" font-family="{font}">{char}</text></svg>'
+PROBE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">'
+    '<text x="4" y="30" font-size="28" font-family="{font}">{char}</text></svg>'
+)
 BEYOND = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 RATIO = 2.0
 

@@ -21,6 +21,13 @@ ROW_HEIGHT = 22
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 
 
+def _altair() -> Any:
+    """Altair, imported when the first chart is drawn; its types are looser than the checker's."""
+    import altair as alt
+
+    return alt
+
+
 def slug(name: str, place: int) -> str:
     """A name that is safe in a file's name; its place where nothing safe is left.
 
@@ -59,7 +66,9 @@ def _points(found: Sequence[tuple[str, Row | None, dict[str, Any]]]) -> list[dic
     return points
 
 
-def tilt(view: View, words: Words, question: str, pair: tuple[str, str], cells: Sequence[Cell], controls: Sequence[Cell]) -> Any | None:
+def tilt(
+    view: View, words: Words, question: str, pair: tuple[str, str], cells: Sequence[Cell], controls: Sequence[Cell]
+) -> Any | None:
     """T of each judge between the pools of a pair, with its interval; the control judges below in grey."""
     names = _names([*cells, *controls], words)
     place = {"question": question, "pool": pair[0], "pool_b": pair[1]}
@@ -74,21 +83,29 @@ def tilt(view: View, words: Words, question: str, pair: tuple[str, str], cells: 
 
 
 def _tilt_chart(points: list[dict[str, Any]], order: list[str], pair: tuple[str, str], view: View, words: Words) -> Any:
-    import altair as alt
+    alt = _altair()
 
     shown = {point["name"] for point in points}
     order = [name for name in order if name in shown]
-    x = alt.X("value:Q", scale=alt.Scale(domain=[-1.02, 1.02], nice=False), title=words.t("figure.tilt_axis", a=pair[0], b=pair[1]),
-              axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="+.1f", grid=False))  # fmt: skip
+    x = alt.X(
+        "value:Q",
+        scale=alt.Scale(domain=[-1.02, 1.02], nice=False),
+        title=words.t("figure.tilt_axis", a=pair[0], b=pair[1]),
+        axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="+.1f", grid=False),
+    )
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
     ends = [{"value": -1, "pool": pair[1], "edge": "left"}, {"value": 1, "pool": pair[0], "edge": "right"}]
     marks = [
-        alt.Chart(alt.Data(values=[end])).mark_rule(color=colour(view, str(end["pool"])), strokeWidth=2).encode(x="value:Q")
+        alt.Chart(alt.Data(values=[end]))
+        .mark_rule(color=colour(view, str(end["pool"])), strokeWidth=2)
+        .encode(x="value:Q")
         for end in ends
     ]
     labels = [
         alt.Chart(alt.Data(values=[{**end, "label": words.t("figure.at_pool", pool=end["pool"])}]))
-        .mark_text(align=align, baseline="bottom", dy=-6, fontWeight="bold", color=colour(view, str(end["pool"])), limit=220)
+        .mark_text(
+            align=align, baseline="bottom", dy=-6, fontWeight="bold", color=colour(view, str(end["pool"])), limit=220
+        )
         .encode(x="value:Q", y=alt.value(0), text="label:N")
         for end, align in zip(ends, ("left", "right"), strict=True)
     ]
@@ -96,33 +113,47 @@ def _tilt_chart(points: list[dict[str, Any]], order: list[str], pair: tuple[str,
     paint = alt.Color("kind:N", scale=alt.Scale(domain=["judge", "control"], range=[INK, GREY]), legend=None)
     base = alt.Chart(alt.Data(values=points)).encode(y=y)
     interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q", color=paint)
-    judges = base.transform_filter("datum.kind === 'judge'").mark_point(filled=True, size=70, opacity=1).encode(x=x, color=paint)
-    control = base.transform_filter("datum.kind === 'control'").mark_point(size=40, shape="diamond", opacity=1).encode(x=x, color=paint)
+    judges = (
+        base.transform_filter("datum.kind === 'judge'")
+        .mark_point(filled=True, size=70, opacity=1)
+        .encode(x=x, color=paint)
+    )
+    control = (
+        base.transform_filter("datum.kind === 'control'")
+        .mark_point(size=40, shape="diamond", opacity=1)
+        .encode(x=x, color=paint)
+    )
     layers = alt.layer(zero, *marks, *labels, interval, judges, control)
     return _finish(layers.properties(width=520, height=max(60, ROW_HEIGHT * len(order))))
 
 
-def distance(view: View, words: Words, question: str, pools: Sequence[str], cells: Sequence[Cell], controls: Sequence[Cell]) -> Any | None:
+def distance(
+    view: View, words: Words, question: str, pools: Sequence[str], cells: Sequence[Cell], controls: Sequence[Cell]
+) -> Any | None:
     """MAE of each judge against each pool, beside one left-out rater (dashed) and the best constant (dotted)."""
     names = _names(cells, words)
     points = _points(
         [
-            (names[cell], view.row("mae", question=question, pool=pool, judge=cell.judge, condition=cell.condition), {"pool": pool})
+            (
+                names[cell],
+                view.row("mae", question=question, pool=pool, judge=cell.judge, condition=cell.condition),
+                {"pool": pool},
+            )
             for cell in cells
             for pool in pools
         ]
     )
     if not points:
         return None
-    return _distance_chart(points, list(names.values()), pools, _references(view, question, pools, cells, controls), view, words)
+    return _distance_chart(
+        points, list(names.values()), pools, _references(view, question, pools, controls), view, words
+    )
 
 
-def _references(view: View, question: str, pools: Sequence[str], cells: Sequence[Cell], controls: Sequence[Cell]) -> list[dict[str, Any]]:
+def _references(view: View, question: str, pools: Sequence[str], controls: Sequence[Cell]) -> list[dict[str, Any]]:
     found = []
     for pool in pools:
         ceiling = view.row("ceiling.own", question=question, pool=pool)
-        if ceiling is None and cells:
-            ceiling = view.row("ceiling.own", question=question, pool=pool, judge=cells[0].judge, condition=cells[0].condition)
         if ceiling is not None and ceiling.value is not None:
             found.append({"pool": pool, "value": ceiling.value, "kind": "rater"})
         constants = [
@@ -138,14 +169,25 @@ def _references(view: View, question: str, pools: Sequence[str], cells: Sequence
 
 
 def _distance_chart(
-    points: list[dict[str, Any]], order: list[str], pools: Sequence[str], references: list[dict[str, Any]], view: View, words: Words
+    points: list[dict[str, Any]],
+    order: list[str],
+    pools: Sequence[str],
+    references: list[dict[str, Any]],
+    view: View,
+    words: Words,
 ) -> Any:
-    import altair as alt
+    alt = _altair()
 
-    paint = alt.Color("pool:N", scale=alt.Scale(domain=list(pools), range=[colour(view, pool) for pool in pools]),
-                      title=words.t("head.pool"))  # fmt: skip
-    shape = alt.Shape("pool:N", scale=alt.Scale(domain=list(pools), range=[SHAPES[i % len(SHAPES)] for i in range(len(pools))]),
-                      title=words.t("head.pool"))  # fmt: skip
+    paint = alt.Color(
+        "pool:N",
+        scale=alt.Scale(domain=list(pools), range=[colour(view, pool) for pool in pools]),
+        title=words.t("head.pool"),
+    )
+    shape = alt.Shape(
+        "pool:N",
+        scale=alt.Scale(domain=list(pools), range=[SHAPES[i % len(SHAPES)] for i in range(len(pools))]),
+        title=words.t("head.pool"),
+    )
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
     offset = alt.YOffset("pool:N", sort=list(pools))
     x = alt.X("value:Q", title=words.t("figure.mae_axis"), scale=alt.Scale(zero=True), axis=alt.Axis(grid=True))
@@ -165,19 +207,24 @@ def _distance_chart(
 
 def distributions(shares: list[dict[str, Any]], levels: Sequence[str], view: View, words: Words) -> Any | None:
     """Shares of the levels, a panel for each pool and judge. ``shares``: panel, pool ("" for judges), level, share."""
-    import altair as alt
+    alt = _altair()
 
     if not shares:
         return None
     panels = list(dict.fromkeys(entry["panel"] for entry in shares))
     kinds = list(dict.fromkeys(entry["pool"] for entry in shares))
-    paint = alt.Color("pool:N", legend=None,
-                      scale=alt.Scale(domain=kinds, range=[colour(view, kind) if kind else GREY for kind in kinds]))  # fmt: skip
+    paint = alt.Color(
+        "pool:N",
+        legend=None,
+        scale=alt.Scale(domain=kinds, range=[colour(view, kind) if kind else GREY for kind in kinds]),
+    )
     bars = (
         alt.Chart(alt.Data(values=shares))
         .mark_bar()
         .encode(
-            x=alt.X("level:N", sort=list(levels), title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True, labelLimit=60)),
+            x=alt.X(
+                "level:N", sort=list(levels), title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True, labelLimit=60)
+            ),
             y=alt.Y("share:Q", title=words.t("figure.share_axis"), axis=alt.Axis(format="%", tickCount=4)),
             color=paint,
         )
@@ -190,7 +237,7 @@ def distributions(shares: list[dict[str, Any]], levels: Sequence[str], view: Vie
 
 def heat(grid: Grid) -> Any | None:
     """A heat map of a table whose cells are coloured; the numbers stand in the cells."""
-    import altair as alt
+    alt = _altair()
 
     columns = [column.title for column in grid.columns]
     rows = [line.heads[-1] for line in grid.lines]
@@ -203,10 +250,18 @@ def heat(grid: Grid) -> Any | None:
     if not any(cell["heat"] is not None for cell in cells):
         return None
     diverging = any(entry.diverging for line in grid.lines for entry in line.entries)
-    scale = alt.Scale(domain=[-1, 0, 1], range=["#D55E00", "#f7f7f7", "#0072B2"]) if diverging else alt.Scale(
-        domain=[0, 1], range=["#f7fbff", "#0072B2"])  # fmt: skip
+    scale = (
+        alt.Scale(domain=[-1, 0, 1], range=["#D55E00", "#f7f7f7", "#0072B2"])
+        if diverging
+        else alt.Scale(domain=[0, 1], range=["#f7fbff", "#0072B2"])
+    )
     base = alt.Chart(alt.Data(values=cells)).encode(
-        x=alt.X("column:N", sort=columns, title=None, axis=alt.Axis(orient="top", labelAngle=-30, labelLimit=160, domain=False, ticks=False)),
+        x=alt.X(
+            "column:N",
+            sort=columns,
+            title=None,
+            axis=alt.Axis(orient="top", labelAngle=-30, labelLimit=160, domain=False, ticks=False),
+        ),
         y=alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=260, domain=False, ticks=False)),
     )
     tiles = base.mark_rect(stroke="white").encode(color=alt.Color("heat:Q", scale=scale, legend=None))
@@ -221,7 +276,17 @@ def heat(grid: Grid) -> Any | None:
 def _finish(chart: Any, facets: bool = False) -> Any:
     """The house style: one font stack, no frame, quiet axes."""
     chart = chart.configure(font=FONTS, background="white", padding=6).configure_view(stroke=None)
-    chart = chart.configure_axis(labelColor=INK, titleColor=INK, titleFontWeight="normal", gridColor="#eeeeee", domainColor=PALE,
-                                 tickColor=PALE, labelFontSize=12, titleFontSize=12, labelFont=FONTS, titleFont=FONTS)  # fmt: skip
+    chart = chart.configure_axis(
+        labelColor=INK,
+        titleColor=INK,
+        titleFontWeight="normal",
+        gridColor="#eeeeee",
+        domainColor=PALE,
+        tickColor=PALE,
+        labelFontSize=12,
+        titleFontSize=12,
+        labelFont=FONTS,
+        titleFont=FONTS,
+    )
     chart = chart.configure_legend(labelFont=FONTS, titleFont=FONTS, labelLimit=200, orient="bottom")
     return chart.configure_facet(spacing=18).configure_header(labelFont=FONTS) if facets else chart

@@ -134,7 +134,7 @@ class Builder:
 
     def table(
         self,
-        id: str,
+        name: str,
         caption: str,
         heads: Sequence[str],
         specs: Sequence[Spec],
@@ -153,7 +153,7 @@ class Builder:
             return None
         heat = any(spec.heat for spec, _ in filled)
         reasons = _reasons(line for _, block in blocks for line in block)
-        return Grid(id, caption, tuple(heads), columns, blocks, (*notes, *absent), reasons, heat)
+        return Grid(name, caption, tuple(heads), columns, blocks, (*notes, *absent), reasons, heat)
 
     def find(self, spec: Spec, key: Key) -> Row | None:
         """The estimate of a column for a row's key."""
@@ -192,7 +192,9 @@ class Builder:
                 else:
                     filled.append((spec, rows))
         notes = [
-            self.words.t("not_defined_here", names=self.words.list(list(dict.fromkeys(titles))), reason=self.words.reason(reason))
+            self.words.t(
+                "not_defined_here", names=self.words.list(list(dict.fromkeys(titles))), reason=self.words.reason(reason)
+            )
             for (reason, _), titles in absent.items()
         ]
         return filled, notes

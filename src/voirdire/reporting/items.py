@@ -19,7 +19,9 @@ SIDE = 480
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
 
 
-def cards(view: View, words: Words, question: str, pair: tuple[str, str], images: Path | None, width: float | None) -> list[ItemCard]:
+def cards(
+    view: View, words: Words, question: str, pair: tuple[str, str], images: Path | None, width: float | None
+) -> list[ItemCard]:
     """The items with the widest gap of a pair, widest first."""
     frame = view.profile.items
     if frame.is_empty() or not {"question", "pool", "pool_b"} <= set(frame.columns):
@@ -30,22 +32,32 @@ def cards(view: View, words: Words, question: str, pair: tuple[str, str], images
         if row["question"] == question and (row["pool"], row["pool_b"]) == pair and row.get("gap") is not None
     ]
     found.sort(key=lambda row: -abs(row["gap"]))
-    return [_card(row, view, words, images, width) for row in found[:LIMIT]]
+    return [_card(row, words, images, width) for row in found[:LIMIT]]
 
 
-def _card(row: dict[str, Any], view: View, words: Words, images: Path | None, width: float | None) -> ItemCard:
+def _card(row: dict[str, Any], words: Words, images: Path | None, width: float | None) -> ItemCard:
     texts = tuple(
         (words.t(f"item.{kind}"), lang, View.clean(row[column]))
         for kind in ("prompt", "text")
         for column, lang in _languages(row, kind, words.lang)
     )
     item = View.clean(row["item_id"])
-    return ItemCard(item, words.number("cross_pool_mad", abs(row["gap"]), width), texts, _picture(row, words, images), _ratings(row, words, item, width))
+    return ItemCard(
+        item,
+        words.number("cross_pool_mad", abs(row["gap"]), width),
+        texts,
+        _picture(row, words, images),
+        _ratings(row, words, item, width),
+    )
 
 
 def _languages(row: dict[str, Any], kind: str, lang: str) -> list[tuple[str, str]]:
     """The columns that hold a text in the report's language, or else in every language there is."""
-    found = [(name, name.partition(".")[2] or "und") for name, value in row.items() if name.partition(".")[0] == kind and value]
+    found = [
+        (name, name.partition(".")[2] or "und")
+        for name, value in row.items()
+        if name.partition(".")[0] == kind and value
+    ]
     chosen = [pair for pair in found if pair[1].split("-")[0] == lang]
     return chosen or found
 
@@ -56,42 +68,56 @@ def _ratings(row: dict[str, Any], words: Words, item: str, width: float | None) 
         for name, value in row.items()
         if name.startswith("consensus.") and value is not None
     ]
-    by_judge: dict[str, list[tuple[str, float | None]]] = {}
+    by_judge: dict[str, list[tuple[str, Any]]] = {}
     for name, value in row.items():
         if name.startswith("judge."):
             judge, _, condition = name.removeprefix("judge.").rpartition("|")
             by_judge.setdefault(judge, []).append((condition, value))
-    judges = [Line((words.judge(judge), _conditions(found, words)), (_over(found, words, width),)) for judge, found in by_judge.items()]
+    judges = [
+        Line((words.judge(judge), _conditions(found, words)), (_over(found, words, width),))
+        for judge, found in by_judge.items()
+    ]
     heads = (words.t("head.by"), words.t("head.kind"))
     caption = words.t("caption.item", item=item)
-    return Grid("", caption, heads, (Column(words.t("head.rating")),), (("", tuple([*pools, *judges])),))
+    return Grid("", caption, heads, (Column(words.t("head.rating")),), (("", (*pools, *judges)),))
 
 
-def _number(value: float, words: Words, width: float | None) -> Entry:
+def _number(value: Any, words: Words, width: float | None) -> Entry:
+    if isinstance(value, str):
+        return Entry(View.clean(value), numeric=False)
     return Entry(words.number("mae", float(value), width))
 
 
-def _conditions(found: list[tuple[str, float | None]], words: Words) -> str:
+def _conditions(found: list[tuple[str, Any]], words: Words) -> str:
     return words.condition(found[0][0]) if len(found) == 1 else words.t("item.conditions", count=len(found))
 
 
-def _over(found: list[tuple[str, float | None]], words: Words, width: float | None) -> Entry:
-    given = [(condition, float(value)) for condition, value in found if value is not None]
+def _over(found: list[tuple[str, Any]], words: Words, width: float | None) -> Entry:
+    given = [value for _, value in found if value is not None]
     if not given:
         return Entry(words.t("item.no_rating"), numeric=False)
-    values = [value for _, value in given]
-    shown = [f"{value:g}" for value in values]
+    if any(isinstance(value, str) for value in given):
+        counts = {label: given.count(label) for label in dict.fromkeys(given)}
+        return Entry(
+            words.list(
+                [View.clean(label) if len(given) == 1 else f"{View.clean(label)}: {n}" for label, n in counts.items()]
+            ),
+            numeric=False,
+        )
+    values = [float(value) for value in given]
     if len(values) == 1:
-        return Entry(shown[0])
+        return Entry(f"{values[0]:g}" if values[0].is_integer() else words.number("mae", values[0], width))
     mean = words.number("mae", sum(values) / len(values), width)
-    return Entry(mean, words.t("item.spread", low=f"{min(values):g}", high=f"{max(values):g}"))
+    return Entry(mean, words.t("item.spread", low=f"{min(values):.3g}", high=f"{max(values):.3g}"))
 
 
 def _picture(row: dict[str, Any], words: Words, images: Path | None) -> Picture | None:
     source = row.get("image")
     if not source:
         return None
-    described = next((str(row[f"alt.{lang}"]) for lang in (words.lang, "en", "zh", "und") if row.get(f"alt.{lang}")), "")
+    described = next(
+        (str(row[f"alt.{lang}"]) for lang in (words.lang, "en", "zh", "und") if row.get(f"alt.{lang}")), ""
+    )
     alt = View.clean(described or words.t("item.image_of", item=row["item_id"]))
     return Picture(embedded(str(source), images), View.clean(source), alt)
 

@@ -16,14 +16,16 @@ MOST_ROWS = 60
 MOST_FOLDED = 800
 
 
-def pool_sections(b: Builder, place: int) -> list[Section]:
+def pool_sections(b: Builder) -> list[Section]:
     """Are these pools good references, and do they differ?"""
     w = b.words
     section = Section("pools", w.t("section.pools"), 3)
     sentences = verdicts.pool_sentences(b.view, w, b.question)
     if sentences:
         section.blocks.append(Bullets((("", tuple(sentences)),)))
-    section.blocks += [grid for grid in (tables.pools(b), *tables.pairs(b), tables.roles(b), tables.role_tests(b)) if grid]
+    section.blocks += [
+        grid for grid in (tables.pools(b), *tables.pairs(b), tables.roles(b), tables.role_tests(b)) if grid
+    ]
     sections = [section]
     if b.view.many_pools:
         matrix = Section("matrix", w.t("section.matrix"), 3)
@@ -38,7 +40,7 @@ def pool_sections(b: Builder, place: int) -> list[Section]:
     return sections
 
 
-def judge_sections(b: Builder, place: int, folder: Path | None) -> list[Section]:
+def judge_sections(b: Builder, folder: Path | None) -> list[Section]:
     """Whose judgment does each judge approximate?"""
     cells, controls = b.view.main_cells(), b.view.controls(b.question)
     found = [
@@ -86,25 +88,27 @@ def _folded(b: Builder, summary: str, *grids: Grid | None) -> list[Any]:
 
 
 def _figure(name: str, chart: Any, caption: str, alt: str, data: Grid | None = None) -> Figure:
-    return Figure(name, chart.to_dict(), caption, alt, data)
+    return Figure(name, chart, caption, alt, data)
 
 
 def _pair(b: Builder, number: int, pair: tuple[str, str], cells: Sequence[Cell], controls: Sequence[Cell]) -> Section:
     w, names = b.words, {"a": pair[0], "b": pair[1]}
-    id = f"pair-{number + 1}"
-    section = Section(id, w.t("section.pair", **names), 3)
-    grid = tables.pair_table(b, pair, cells, controls, id)
+    place = f"pair-{number + 1}"
+    section = Section(place, w.t("section.pair", **names), 3)
+    grid = tables.pair_table(b, pair, cells, controls, place)
     if grid is None:
         return section
     section.blocks.append(Text((w.t("pair_intro", **names), *_gate_words(b, pair)), "plain"))
     chart = figures.tilt(b.view, w, b.question, pair, cells, controls)
     if chart is not None:
-        section.blocks.append(_figure(f"tilt-{number + 1}", chart, w.t("figure.tilt", **names), w.t("figure.tilt_alt", **names)))
+        section.blocks.append(
+            _figure(f"tilt-{number + 1}", chart, w.t("figure.tilt", **names), w.t("figure.tilt_alt", **names))
+        )
     section.blocks.append(grid)
-    section.blocks += _folded(b, w.t("fold.pair_details"), tables.pair_details(b, pair, cells, f"{id}-details"))
+    section.blocks += _folded(b, w.t("fold.pair_details"), tables.pair_details(b, pair, cells, f"{place}-details"))
     detail = b.view.detail_cells()
     if detail:
-        cells_grid = tables.pair_table(b, pair, detail, (), f"{id}-cells")
+        cells_grid = tables.pair_table(b, pair, detail, (), f"{place}-cells")
         section.blocks += _folded(b, w.t("fold.cells", count=len(detail)), cells_grid)
     return section
 
@@ -130,7 +134,9 @@ def _distributions(b: Builder, cells: Sequence[Cell]) -> Section:
     chart = figures.distributions(shares, levels, b.view, w)
     if chart is not None:
         data = _shares_grid(b, shares, levels)
-        section.blocks.append(_figure("distributions", chart, w.t("figure.distributions"), w.t("figure.distributions_alt"), data))
+        section.blocks.append(
+            _figure("distributions", chart, w.t("figure.distributions"), w.t("figure.distributions_alt"), data)
+        )
     grid = tables.distances(b, cells)
     if grid:
         section.blocks.append(grid)
@@ -168,7 +174,11 @@ def _panel(b: Builder, kind: str, name: str, counts: dict[str, float]) -> list[d
     total = sum(counts.values())
     panel = b.words.t("pool_panel", pool=name) if kind == "pool" else b.words.judge(name)
     pool = name if kind == "pool" else ""
-    return [{"panel": panel, "pool": pool, "level": level, "share": count / total} for level, count in counts.items() if total]
+    return [
+        {"panel": panel, "pool": pool, "level": level, "share": count / total}
+        for level, count in counts.items()
+        if total
+    ]
 
 
 def _ordered(levels: list[str]) -> list[str]:
@@ -183,7 +193,8 @@ def _shares_grid(b: Builder, shares: list[dict[str, Any]], levels: Sequence[str]
     for entry in shares:
         panels.setdefault(entry["panel"], {})[entry["level"]] = entry["share"]
     lines = tuple(
-        Line((panel,), tuple(Entry(f"{100 * found.get(level, 0.0):.1f} %") for level in levels)) for panel, found in panels.items()
+        Line((panel,), tuple(Entry(f"{100 * found.get(level, 0.0):.1f} %") for level in levels))
+        for panel, found in panels.items()
     )
     columns = tuple(Column(View.clean(level), b.words.t("head.level")) for level in levels)
     return Grid("shares", b.words.t("caption.shares"), (b.words.t("head.by"),), columns, (("", lines),))

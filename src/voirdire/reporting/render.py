@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.reporting.access import ProfileLike, View
+from voirdire.reporting.assemble import build
 from voirdire.reporting.blocks import Figure, Report
 from voirdire.reporting.grid import Entry, Grid
-from voirdire.reporting.report import build
+from voirdire.reporting.words import Words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,13 +39,22 @@ def html(report: Report) -> str:
         t=report.words.t,
         html_lang=HTML_LANG.get(report.lang, report.lang),
         policy=POLICY,
-        style=_style(),
-        kind=_kind,
-        clean=View.clean,
-        paint=paint,
-        leads=leads,
-        drawn=_drawn,
+        **_helpers(),
     )
+
+
+def fragment(profile: ProfileLike, words: Words, grids: Sequence[Grid]) -> str:
+    """The verdicts and some tables as a piece of HTML, without a page around it."""
+    from voirdire.reporting.assemble import summary
+
+    section = summary(View(profile), words)
+    bare = [replace(grid, columns=tuple(replace(column, footnote=None) for column in grid.columns)) for grid in grids]
+    template = _environment().get_template("notebook.html.jinja")
+    return template.render(section=section, grids=bare, t=words.t, **_helpers())
+
+
+def _helpers() -> dict[str, Any]:
+    return {"kind": _kind, "clean": View.clean, "paint": paint, "leads": leads, "drawn": _drawn, "style": _style()}
 
 
 def paint(entry: Entry) -> str:
@@ -86,7 +98,7 @@ def _drawn(figure: Figure) -> Any:
 
     from voirdire.reporting.drawing import inline_svg
 
-    return Markup(inline_svg(figure.spec, figure.name))  # noqa: S704 - drawn by vl-convert, which escapes every text
+    return Markup(inline_svg(figure.spec, figure.name))
 
 
 @cache
@@ -106,6 +118,4 @@ def _environment() -> Environment:
 def _style() -> Any:
     from markupsafe import Markup
 
-    return Markup(files("voirdire.reporting").joinpath("templates/report.css").read_text(encoding="utf-8"))  # noqa: S704
-
-
+    return Markup(files("voirdire.reporting").joinpath("templates/report.css").read_text(encoding="utf-8"))

@@ -1,168 +1,46 @@
-"""A profile becomes a report: which sections there are and what stands in each."""
+"""The report of a profile: what the rest of the package calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
-from voirdire.reporting import audit, verdicts
-from voirdire.reporting.access import Cell, ProfileLike, View
-from voirdire.reporting.blocks import Bullets, Report, Section, Text
-from voirdire.reporting.grid import Builder, Footnotes
-from voirdire.reporting.question import judge_sections, pool_sections
-from voirdire.reporting.words import Words
+from voirdire.reporting.access import ProfileLike
+from voirdire.reporting.assemble import build
+from voirdire.reporting.files import fallback_of, figures, table_csv, write_charts, write_figures
+from voirdire.reporting.latex import latex_tables, tables_of
+from voirdire.reporting.markdown import markdown, render_markdown
+from voirdire.reporting.render import html, render_html
+from voirdire.reporting.terminal import notebook, terminal
 
-Drawing = Callable[[], dict[str, Any] | None]
+__all__ = [
+    "build",
+    "figures",
+    "latex_tables",
+    "notebook",
+    "render_html",
+    "render_markdown",
+    "terminal",
+    "write_figures",
+    "write_report",
+]
 
 
-def build(profile: ProfileLike, lang: str = "en", images: Path | str | None = None) -> Report:
-    """The report of a profile in a language.
+def write_report(
+    profile: ProfileLike, directory: Path | str, lang: str = "en", images: Path | str | None = None
+) -> list[Path]:
+    """Write report.html, report.md, tables/ (CSV and LaTeX) and figures/ (SVG and PNG); gives the files written.
 
-    images : the folder that the items' image paths are relative to; by default that of the items table that was read
+    images : the folder that the items' image paths are relative to; by default that of the items table
     """
-    from voirdire.reporting.items import items_folder
-
-    view = View(profile)
-    words = Words(lang, view.pools)
-    footnotes = Footnotes()
-    folder = Path(images) if images is not None else items_folder(view)
-    sections = [_summary(view, words)]
-    for place, question in enumerate(view.questions):
-        builder = Builder(view, words, footnotes, question["id"], verdicts.width_of(view, question["id"]))
-        sections.extend(_question(builder, place, question, folder))
-    sections.extend(_reckoning(view, words, footnotes))
-    name = View.clean(view.meta.get("name") or words.t("unnamed"))
-    banner = words.t("simulated") if view.meta.get("simulated") else ""
-    report = Report(lang, words.t("title", name=name), words.t("subtitle"), banner, _facts(view, words), sections)
-    report.words = words
-    return report
+    folder = Path(directory)
+    report = build(profile, lang, images)
+    written = [_write(folder / "report.html", html(report)), _write(folder / "report.md", markdown(report))]
+    written += [_write(folder / "tables" / f"{name}.tex", tex) for name, tex in tables_of(report).items()]
+    written += [_write(folder / "tables" / f"{grid.id}.csv", table_csv(grid)) for grid in report.grids() if grid.id]
+    return written + write_charts(report, fallback_of(profile, lang), folder / "figures")
 
 
-def _facts(view: View, words: Words) -> list[tuple[str, str]]:
-    items = [row.value for row in view.rows("n_items", slice="all") if row.value is not None]
-    facts = [
-        (words.t("fact.pools"), words.list([View.clean(pool) for pool in view.pools])),
-        (words.t("fact.judges"), words.list([words.judge(judge) for judge in view.judges]) or words.t("none")),
-        (words.t("fact.items"), str(int(max(items))) if items else ""),
-        (words.t("fact.questions"), words.list([View.clean(question["id"]) for question in view.questions])),
-        (words.t("fact.made"), f"voirdire {view.meta.get('version', '')}, {words.t('seed')} {view.meta.get('seed', '')}"),
-    ]
-    return [(name, value) for name, value in facts if value]
-
-
-def _summary(view: View, words: Words) -> Section:
-    section = Section("verdicts", words.t("section.verdicts"), 2)
-    judged = view.judged if view.judges else []
-    several = len(view.questions) > 1
-    for question in judged or [entry["id"] for entry in view.questions]:
-        pools = verdicts.pool_sentences(view, words, question)
-        entries = [(words.t("the_pools"), tuple(pools))] if pools else []
-        if question in judged:
-            entries += [
-                (words.cell(cell), tuple(verdicts.judge_sentences(view, words, question, cell))) for cell in view.main_cells()
-            ]
-        if several and entries:
-            section.blocks.append(Text((words.t("question_label", question=question),), "label"))
-        section.blocks.append(Bullets(tuple(entries), "verdicts"))
-    section.blocks.append(Text((words.t("on_this_corpus"),), "note"))
-    if judged:
-        caution = [words.t("caution.tilt", a=a, b=b) for a, b in view.pairs(judged[0])[:1]]
-        section.blocks.append(Text((*caution, words.t("caution.compression"), words.t("caution.resample." + _resample(view))), "caution"))
-    return section
-
-
-def _resample(view: View) -> str:
-    return "raters" if "rater" in str((view.meta.get("options") or {}).get("resample", "")) else "items"
-
-
-def _question(b: Builder, place: int, question: dict[str, Any], folder: Path | None) -> list[Section]:
-    w = b.words
-    head = Section(f"q{place + 1}", w.t("section.question", question=question["id"]), 2)
-    head.blocks.append(Text(tuple(_about(question, w))))
-    sections = [head, *pool_sections(b, place)]
-    if b.view.judges and question["id"] in b.view.judged:
-        sections.extend(judge_sections(b, place, folder))
-    for section in sections[1:]:
-        section.id = f"q{place + 1}-{section.id}"
-    _unique_tables(sections, f"q{place + 1}")
-    return sections
-
-
-def _about(question: dict[str, Any], words: Words) -> Iterable[str]:
-    texts = question.get("text") or {}
-    wording = texts.get(words.lang) or next(iter(texts.values()), "")
-    if wording:
-        yield words.t("question.text", text=wording)
-    scale = words.t("question.inferred" if question.get("inferred") else "question.scale", scale=question.get("scale", ""))
-    role = question.get("role")
-    yield f"{scale} {words.t(f'role.{role}')}" if role else scale
-
-
-def _unique_tables(sections: Iterable[Section], prefix: str) -> None:
-    from dataclasses import replace
-
-    from voirdire.reporting.blocks import Figure, Folded
-    from voirdire.reporting.grid import Grid
-
-    def renamed(block: Any) -> Any:
-        if isinstance(block, Grid):
-            return replace(block, id=f"{prefix}-{block.id}")
-        if isinstance(block, Figure):
-            return replace(block, name=f"{prefix}-{block.name}", data=renamed(block.data))
-        if isinstance(block, Folded):
-            return replace(block, blocks=tuple(renamed(part) for part in block.blocks))
-        return block
-
-    for section in sections:
-        section.blocks = [renamed(block) for block in section.blocks]
-
-
-def _reckoning(view: View, words: Words, footnotes: Footnotes) -> list[Section]:
-    left_out = Section("left-out", words.t("section.left_out"), 2)
-    for grid in (audit.intake(view, words), audit.excluded(view, words)):
-        if grid:
-            left_out.blocks.append(grid)
-    for place, question in enumerate(view.judged):
-        builder = Builder(view, words, footnotes, question, verdicts.width_of(view, question))
-        grid = audit.bounds(builder, _cells(view))
-        if grid:
-            left_out.blocks.append(grid)
-            _unique_tables([Section("", "", 2, [])], f"b{place}")
-    _number_bounds(left_out)
-    grid = audit.undefined(view, words)
-    left_out.blocks.append(grid if grid else Text((words.t("nothing_undefined"),)))
-    settings = Section("settings", words.t("section.settings"), 2)
-    settings.blocks += [g for g in (audit.settings(view, words), audit.families(view, words)) if g]
-    notes = Section("definitions", words.t("section.definitions"), 2)
-    notes.blocks += [Text((words.t("definitions_intro"),)), audit.definitions(footnotes, words)]
-    return [left_out, *_notes(view, words), settings, notes]
-
-
-def _cells(view: View) -> list[Cell]:
-    return view.full_cells() if len(view.full_cells()) <= 60 else view.main_cells()
-
-
-def _number_bounds(section: Section) -> None:
-    from dataclasses import replace
-
-    from voirdire.reporting.grid import Grid
-
-    section.blocks = [
-        replace(block, id=f"{block.id}-{place}") if isinstance(block, Grid) and block.id == "bounds" else block
-        for place, block in enumerate(section.blocks)
-    ]
-
-
-def _notes(view: View, words: Words) -> list[Section]:
-    notes = view.meta.get("notes") or []
-    if not notes:
-        return []
-    section = Section("notes", words.t("section.notes"), 2)
-    for kind, style in (("warning", "warning"), ("info", "plain")):
-        found = list(dict.fromkeys(words.note(note) for note in notes if (note.get("kind") or "info") == kind))
-        if found:
-            section.blocks.append(Bullets(((words.t(f"notes.{kind}"), tuple(found)),), style))
-    return [section]
-
-
+def _write(file: Path, content: str) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content, encoding="utf-8")
+    return file

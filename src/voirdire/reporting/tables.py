@@ -7,13 +7,36 @@ from collections.abc import Sequence
 from voirdire.reporting.access import ALL, Cell
 from voirdire.reporting.grid import Builder, Grid, Member, Spec
 
-POOL = ("n_items", "n_ratings", "n_raters", "raters_per_item", "consensus_mean", "alpha", "reliability", "split_half", "gate")
+POOL = (
+    "n_items",
+    "n_ratings",
+    "n_raters",
+    "raters_per_item",
+    "consensus_mean",
+    "alpha",
+    "reliability",
+    "split_half",
+    "gate",
+)
 PAIR = (
     "cross_pool_pearson", "cross_pool_spearman", "cross_pool_kappa_qw", "disattenuated_r", "cross_pool_mad",
     "cross_pool_tv", "noise_floor", "gap_rms",
 )  # fmt: skip
-GAP = ("gap_test.p", "gap_test.null_mean", "gap_test.n_left_out", "gate.divergent", "gate.evaluation_not_recognition", "composition")
-ANCHORS = ("anchor_class.high", "anchor_class.low", "anchor_class.contested", "anchor_class.divergent", "anchor_class.middle")
+GAP = (
+    "gap_test.p",
+    "gap_test.null_mean",
+    "gap_test.n_left_out",
+    "gate.divergent",
+    "gate.evaluation_not_recognition",
+    "composition",
+)
+ANCHORS = (
+    "anchor_class.high",
+    "anchor_class.low",
+    "anchor_class.contested",
+    "anchor_class.divergent",
+    "anchor_class.middle",
+)
 AGAINST = (
     "mae", "mae_vs_constant", "ceiling.judge", "ceiling.own", "plurality_agreement", "bias", "pearson", "spearman",
     "kappa_qw", "verdict",
@@ -51,18 +74,21 @@ def pairs(b: Builder) -> list[Grid]:
     w = b.words
     heads = [w.t("head.pool_a"), w.t("head.pool_b")]
     parts = (("pairs", PAIR), ("gap", GAP), ("anchors", ANCHORS))
-    grids = [b.table(name, w.t(f"caption.{name}"), heads, specs(names), [("", pair_members(b))]) for name, names in parts]
+    grids = [
+        b.table(name, w.t(f"caption.{name}"), heads, specs(names), [("", pair_members(b))]) for name, names in parts
+    ]
     return [grid for grid in grids if grid]
 
 
 def roles(b: Builder) -> Grid | None:
     """What the questions of placement, subjectivity and recognizability show, per pool and slice."""
     w = b.words
-    members: list[Member] = []
-    for pool in b.view.pools_of(b.question):
-        for name in ["all", *b.view.slices(b.question)]:
-            if any(b.view.row(s.statistic, params=s.params, question=b.question, pool=pool, slice=name) for s in specs(ROLES)):
-                members.append(((pool, w.slice(name)), {"pool": pool, "slice": name}))
+    places = [(pool, part) for pool in b.view.pools_of(b.question) for part in ["all", *b.view.slices]]
+    members: list[Member] = [
+        ((pool, w.slice(part)), {"pool": pool, "slice": part})
+        for pool, part in places
+        if any(b.find(spec, {"pool": pool, "slice": part}) for spec in specs(ROLES))
+    ]
     return b.table("roles", w.t("caption.roles"), [w.t("head.pool"), w.t("head.slice")], specs(ROLES), [("", members)])
 
 
@@ -85,7 +111,15 @@ def matrix(b: Builder, statistic: str) -> Grid | None:
     correlation = statistic != "cross_pool_mad" and statistic != "cross_pool_tv"
     top = 1.0 if correlation else max(found, default=0.0) or 1.0
     columns = [
-        Spec(statistic, title=name, place={"pool_b": name}, symmetric=True, heat=lambda v: v / top, diverging=correlation, plain=True)
+        Spec(
+            statistic,
+            title=name,
+            place={"pool_b": name},
+            symmetric=True,
+            heat=lambda v: v / top,
+            diverging=correlation,
+            plain=True,
+        )
         for name in names
     ]
     members: list[Member] = [((name,), {"pool": name}) for name in names]
@@ -108,7 +142,9 @@ def cell_members(b: Builder, cells: Sequence[Cell], shown: Sequence[Cell]) -> li
     with_condition = _conditions_matter(shown)
     return [
         (
-            (b.words.judge(cell.judge), b.words.condition(cell.condition)) if with_condition else (b.words.judge(cell.judge),),
+            (b.words.judge(cell.judge), b.words.condition(cell.condition))
+            if with_condition
+            else (b.words.judge(cell.judge),),
             {"judge": cell.judge, "condition": cell.condition},
         )
         for cell in cells
@@ -117,32 +153,36 @@ def cell_members(b: Builder, cells: Sequence[Cell], shown: Sequence[Cell]) -> li
 
 def with_pools(b: Builder, members: Sequence[Member]) -> list[Member]:
     """Each row once for every pool."""
-    return [
-        ((*heads, pool), {**key, "pool": pool}) for heads, key in members for pool in b.view.pools_of(b.question)
-    ]
+    return [((*heads, pool), {**key, "pool": pool}) for heads, key in members for pool in b.view.pools_of(b.question)]
 
 
-def against_pools(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell], id: str, caption: str) -> Grid | None:
+def against_pools(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell], name: str, caption: str) -> Grid | None:
     """Each judge against every pool, with intervals, ceilings and the control judges."""
     w = b.words
     groups = [
         ("", with_pools(b, cell_members(b, cells, cells))),
         (w.t("control_judges"), with_pools(b, cell_members(b, controls, cells))),
     ]
-    return b.table(id, caption, [*cell_heads(b, cells), w.t("head.pool")], specs(AGAINST), groups)
+    columns = [
+        Spec(s.statistic, place={"judge": "", "condition": ""}) if s.statistic == "ceiling.own" else s
+        for s in specs(AGAINST)
+    ]
+    return b.table(name, caption, [*cell_heads(b, cells), w.t("head.pool")], columns, groups)
 
 
-def pair_table(b: Builder, pair: tuple[str, str], cells: Sequence[Cell], controls: Sequence[Cell], id: str) -> Grid | None:
+def pair_table(
+    b: Builder, pair: tuple[str, str], cells: Sequence[Cell], controls: Sequence[Cell], name: str
+) -> Grid | None:
     """Each judge between two pools, with the control judges beside it."""
     w = b.words
     place = {"pool": pair[0], "pool_b": pair[1]}
     columns = [_titled(b, spec) for spec in specs(CENTRE, **place)]
     groups = [("", cell_members(b, cells, cells)), (w.t("control_judges"), cell_members(b, controls, cells))]
     caption = w.t("caption.pair", a=pair[0], b=pair[1])
-    return b.table(id, caption, cell_heads(b, cells), columns, groups)
+    return b.table(name, caption, cell_heads(b, cells), columns, groups)
 
 
-def pair_details(b: Builder, pair: tuple[str, str], cells: Sequence[Cell], id: str) -> Grid | None:
+def pair_details(b: Builder, pair: tuple[str, str], cells: Sequence[Cell], name: str) -> Grid | None:
     """Further tests, the percentage of the gap, and equal raters."""
     w = b.words
     place = {"pool": pair[0], "pool_b": pair[1]}
@@ -152,7 +192,7 @@ def pair_details(b: Builder, pair: tuple[str, str], cells: Sequence[Cell], id: s
     ]
     columns = [*human, *(_titled(b, spec) for spec in specs(FURTHER, **place))]
     caption = w.t("caption.pair_details", a=pair[0], b=pair[1])
-    return b.table(id, caption, cell_heads(b, cells), columns, [("", cell_members(b, cells, cells))])
+    return b.table(name, caption, cell_heads(b, cells), columns, [("", cell_members(b, cells, cells))])
 
 
 def _titled(b: Builder, spec: Spec) -> Spec:
@@ -169,13 +209,13 @@ def detail_pools(b: Builder) -> list[str]:
     return list(dict.fromkeys(pool for pair in b.view.pairs(b.question) for pool in pair))
 
 
-def scale_use(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell], id: str, caption: str) -> Grid | None:
+def scale_use(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell], name: str, caption: str) -> Grid | None:
     """How a judge uses the scale, and how it spreads its ratings beside each pool."""
     columns = specs(SCALE)
     for pool in detail_pools(b):
         columns += [Spec(name, group=pool, place={"pool": pool}) for name in SCALE_POOL]
     groups = [("", cell_members(b, cells, cells)), (b.words.t("control_judges"), cell_members(b, controls, cells))]
-    return b.table(id, caption, cell_heads(b, cells), columns, groups)
+    return b.table(name, caption, cell_heads(b, cells), columns, groups)
 
 
 def distances(b: Builder, cells: Sequence[Cell]) -> Grid | None:
@@ -186,7 +226,9 @@ def distances(b: Builder, cells: Sequence[Cell]) -> Grid | None:
     for pool in detail_pools(b):
         title = w.t("recalibrated_on", pool=pool)
         columns.append(Spec("recalibrated_mae", f"fit={pool}", title))
-    return b.table("distances", w.t("caption.distances"), [*cell_heads(b, cells), w.t("head.pool")], columns, [("", members)])
+    return b.table(
+        "distances", w.t("caption.distances"), [*cell_heads(b, cells), w.t("head.pool")], columns, [("", members)]
+    )
 
 
 def slice_maps(b: Builder, cells: Sequence[Cell]) -> list[Grid]:
@@ -203,11 +245,11 @@ def slice_maps(b: Builder, cells: Sequence[Cell]) -> list[Grid]:
 
 
 def slice_map(
-    b: Builder, id: str, statistic: str, place: dict[str, str], cells: Sequence[Cell], caption: str
+    b: Builder, name: str, statistic: str, place: dict[str, str], cells: Sequence[Cell], caption: str
 ) -> Grid | None:
     """One statistic over slices (rows) and judges (columns)."""
     w = b.words
-    names = b.view.slices(b.question)
+    names = b.view.slices
     rows = b.view.rows(statistic, question=b.question, params="", **place)
     top = max((abs(row.value) for row in rows if row.value is not None and row.slice in names), default=1.0) or 1.0
     diverging = statistic == "tilt"
@@ -219,7 +261,7 @@ def slice_map(
         )
         for cell in cells
     ]  # fmt: skip
-    members: list[Member] = [((w.slice(name),), {"slice": name}) for name in ["all", *names]]
-    if not any(b.view.has(statistic, question=b.question, slice=name, **place) for name in names):
+    members: list[Member] = [((w.slice(part),), {"slice": part}) for part in ["all", *names]]
+    if not any(b.view.has(statistic, question=b.question, slice=part, **place) for part in names):
         return None
-    return b.table(id, caption, [w.t("head.slice")], columns, [("", members)])
+    return b.table(name, caption, [w.t("head.slice")], columns, [("", members)])

@@ -49,7 +49,9 @@ def _pools_by_label(view: View, words: Words, question: str, cell: Cell) -> list
         label = _label(view.row("verdict", question=question, pool=pool, judge=cell.judge, condition=cell.condition))
         if label is not None:
             by_label.setdefault(label, []).append(pool)
-    return [words.t(f"verdict.pool.{label}", pool=words.list(by_label[label])) for label in POOL_LABELS if label in by_label]
+    return [
+        words.t(f"verdict.pool.{label}", pool=words.list(by_label[label])) for label in POOL_LABELS if label in by_label
+    ]
 
 
 def _pair_sentence(view: View, words: Words, question: str, cell: Cell, pair: tuple[str, str]) -> str:

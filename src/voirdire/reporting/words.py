@@ -14,7 +14,9 @@ MINUS = "\u2212"
 COUNTS = frozenset({"n_items", "n_ratings", "n_raters", "gap_test.n_left_out", "delta_test.n_zero"})
 WHOLE = frozenset({"percent_of_human"})
 SIGNED = frozenset({"bias", "delta", "delta_sq", "tilt", "mae_vs_constant", "equalised.delta", "equalised.tilt"})
-SHARES = frozenset({"share_low", "share_high", "missing_share", "floor_recovery", "tilt.share_small_gaps", "subjectivity"})
+SHARES = frozenset(
+    {"share_low", "share_high", "missing_share", "floor_recovery", "tilt.share_small_gaps", "subjectivity"}
+)
 SCALE_UNITS = frozenset(
     {
         "mae", "mae.bound_low", "mae.bound_high", "bias", "delta", "delta_sq", "mae_vs_constant", "recalibrated_mae",
@@ -77,7 +79,9 @@ class Words:
         kind, _, rest = name.removeprefix("control:").partition("_")
         rounded = rest.endswith("_rounded")
         rest = rest.removesuffix("_rounded")
-        pairs = {f"{a}_{b}": f"{a} / {b}" for a in self.pools for b in self.pools if a != b} if kind == "midpoint" else {}
+        pairs = (
+            {f"{a}_{b}": f"{a} / {b}" for a in self.pools for b in self.pools if a != b} if kind == "midpoint" else {}
+        )
         return self.t(f"control.{kind}{'_rounded' if rounded else ''}", name=pairs.get(rest, rest))
 
     def cell(self, cell: Cell) -> str:
@@ -100,7 +104,11 @@ class Words:
         >>> Words("en").number("bias", -0.051), Words("en").number("bias", 0.0512, width=1)
         ('−0.05', '+0.051')
         """
-        if statistic == "p" or statistic.split(".")[-1] in {"p", "t_p", "t_p_holm", "t_p_bh"} or "wilcoxon_p" in statistic:
+        if (
+            statistic == "p"
+            or statistic.split(".")[-1] in {"p", "t_p", "t_p_holm", "t_p_bh"}
+            or "wilcoxon_p" in statistic
+        ):
             return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
         if math.isinf(value):
             return "\u221e" if value > 0 else f"{MINUS}\u221e"

@@ -1,0 +1,139 @@
+"""A profile becomes a report: which sections there are and what stands in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from voirdire.reporting import audit, verdicts
+from voirdire.reporting.access import Cell, ProfileLike, View
+from voirdire.reporting.blocks import Bullets, Report, Section, Text, prefixed
+from voirdire.reporting.grid import Builder, Footnotes
+from voirdire.reporting.question import judge_sections, pool_sections
+from voirdire.reporting.words import Words
+
+
+def build(profile: ProfileLike, lang: str = "en", images: Path | str | None = None) -> Report:
+    """The report of a profile in a language.
+
+    images : the folder that the items' image paths are relative to; by default that of the items table that was read
+    """
+    from voirdire.reporting.items import items_folder
+
+    view = View(profile)
+    words = Words(lang, view.pools)
+    footnotes = Footnotes()
+    folder = Path(images) if images is not None else items_folder(view)
+    sections = [summary(view, words)]
+    for place, question in enumerate(view.questions):
+        builder = Builder(view, words, footnotes, question["id"], verdicts.width_of(view, question["id"]))
+        sections.extend(_question(builder, place, question, folder))
+    sections.extend(_reckoning(view, words, footnotes))
+    name = View.clean(view.meta.get("name") or words.t("unnamed"))
+    banner = words.t("simulated") if view.meta.get("simulated") else ""
+    return Report(lang, words.t("title", name=name), words.t("subtitle"), banner, _facts(view, words), sections, words)
+
+
+def _facts(view: View, words: Words) -> list[tuple[str, str]]:
+    items = [row.value for row in view.rows("n_items", slice="all") if row.value is not None]
+    facts = [
+        (words.t("fact.pools"), words.list([View.clean(pool) for pool in view.pools])),
+        (words.t("fact.judges"), words.list([words.judge(judge) for judge in view.judges]) or words.t("none")),
+        (words.t("fact.items"), str(int(max(items))) if items else ""),
+        (words.t("fact.questions"), words.list([View.clean(question["id"]) for question in view.questions])),
+        (
+            words.t("fact.made"),
+            f"voirdire {view.meta.get('voirdire', '')}, {words.t('seed')} {view.meta.get('seed', '')}",
+        ),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def summary(view: View, words: Words) -> Section:
+    """The verdicts in sentences, and how they are to be read."""
+    section = Section("verdicts", words.t("section.verdicts"), 2)
+    judged = view.judged if view.judges else []
+    several = len(view.questions) > 1
+    for question in judged or [entry["id"] for entry in view.questions]:
+        pools = verdicts.pool_sentences(view, words, question)
+        entries = [(words.t("the_pools"), tuple(pools))] if pools else []
+        if question in judged:
+            entries += [
+                (words.cell(cell), tuple(verdicts.judge_sentences(view, words, question, cell)))
+                for cell in view.main_cells()
+            ]
+        if several and entries:
+            section.blocks.append(Text((words.t("question_label", question=question),), "label"))
+        section.blocks.append(Bullets(tuple(entries), "verdicts"))
+    section.blocks.append(Text((words.t("on_this_corpus"),), "note"))
+    if judged:
+        caution = [words.t("caution.tilt", a=a, b=b) for a, b in view.pairs(judged[0])[:1]]
+        section.blocks.append(
+            Text((*caution, words.t("caution.compression"), words.t("caution.resample." + _resample(view))), "caution")
+        )
+    return section
+
+
+def _resample(view: View) -> str:
+    return "raters" if "rater" in str((view.meta.get("options") or {}).get("resample", "")) else "items"
+
+
+def _question(b: Builder, place: int, question: dict[str, Any], folder: Path | None) -> list[Section]:
+    w = b.words
+    head = Section(f"q{place + 1}", w.t("section.question", question=question["id"]), 2)
+    head.blocks.append(Text(tuple(_about(question, w))))
+    sections = [head, *pool_sections(b)]
+    if b.view.judges and question["id"] in b.view.judged:
+        sections.extend(judge_sections(b, folder))
+    for section in sections[1:]:
+        section.id = f"q{place + 1}-{section.id}"
+        section.blocks = [prefixed(block, f"q{place + 1}") for block in section.blocks]
+    return sections
+
+
+def _about(question: dict[str, Any], words: Words) -> Iterable[str]:
+    texts = question.get("text") or {}
+    wording = texts.get(words.lang) or next(iter(texts.values()), "")
+    if wording:
+        yield words.t("question.text", text=wording)
+    scale = words.t(
+        "question.inferred" if question.get("inferred") else "question.scale", scale=question.get("scale", "")
+    )
+    role = question.get("role")
+    yield f"{scale} {words.t(f'role.{role}')}" if role else scale
+
+
+def _reckoning(view: View, words: Words, footnotes: Footnotes) -> list[Section]:
+    left_out = Section("left-out", words.t("section.left_out"), 2)
+    for grid in (audit.intake(view, words), audit.excluded(view, words)):
+        if grid:
+            left_out.blocks.append(grid)
+    for place, question in enumerate(view.judged):
+        builder = Builder(view, words, footnotes, question, verdicts.width_of(view, question))
+        grid = audit.bounds(builder, _cells(view))
+        if grid:
+            left_out.blocks.append(prefixed(grid, f"q{place + 1}"))
+    grid = audit.undefined(view, words)
+    left_out.blocks.append(grid if grid else Text((words.t("nothing_undefined"),)))
+    settings = Section("settings", words.t("section.settings"), 2)
+    settings.blocks += [g for g in (audit.settings(view, words), audit.families(view, words)) if g]
+    notes = Section("definitions", words.t("section.definitions"), 2)
+    notes.blocks += [Text((words.t("definitions_intro"),)), audit.definitions(footnotes, words)]
+    return [left_out, *_notes(view, words), settings, notes]
+
+
+def _cells(view: View) -> list[Cell]:
+    return view.full_cells() if len(view.full_cells()) <= 60 else view.main_cells()
+
+
+def _notes(view: View, words: Words) -> list[Section]:
+    notes = view.meta.get("notes") or []
+    if not notes:
+        return []
+    section = Section("notes", words.t("section.notes"), 2)
+    for kind, style in (("warning", "warning"), ("info", "plain")):
+        found = list(dict.fromkeys(words.note(note) for note in notes if (note.get("kind") or "info") == kind))
+        if found:
+            section.blocks.append(Bullets(((words.t(f"notes.{kind}"), tuple(found)),), style))
+    return [section]

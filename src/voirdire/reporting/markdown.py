@@ -1,0 +1,118 @@
+"""The report as Markdown (GitHub's kind, with footnotes)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from voirdire.reporting.access import ProfileLike, View
+from voirdire.reporting.blocks import Bullets, Figure, Folded, ItemCard, Items, Notes, Report, Text
+from voirdire.reporting.grid import Column, Entry, Grid
+
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#$~&!])")
+OPENING = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]))")
+
+
+def render_markdown(profile: ProfileLike, lang: str = "en", images: Path | str | None = None) -> str:
+    """The report of a profile as Markdown."""
+    from voirdire.reporting.assemble import build
+
+    return markdown(build(profile, lang, images))
+
+
+def escape(value: Any) -> str:
+    r"""Text that Markdown shows as it is, in one line.
+
+    >>> print(escape("a|b <i> $x_1$"))
+    a\|b \<i\> \$x\_1\$
+    """
+    line = " ".join(View.clean(value).split())
+    escaped = SPECIAL.sub(r"\\\1", line).replace("://", ":\u200b//")
+    return OPENING.sub(lambda found: f"{found[1]}{_guard(found[2])}", escaped)
+
+
+def _guard(opening: str) -> str:
+    return f"{opening}\u200b" if opening.isdigit() else f"\\{opening}"
+
+
+def markdown(report: Report, figures: str = "figures") -> str:
+    """A built report as Markdown; figures are referred to in a folder beside it."""
+    parts = [f"# {escape(report.title)}"]
+    if report.banner:
+        parts.append(f"> **{escape(report.banner)}**")
+    parts += [escape(report.subtitle), "\n".join(f"- {escape(name)}: {escape(value)}" for name, value in report.facts)]
+    for section in report.sections:
+        parts.append(f"{'#' * section.level} {escape(section.title)}")
+        for block in section.blocks:
+            parts.extend(_block(block, report, figures))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _block(block: Any, report: Report, figures: str) -> Iterable[str]:
+    if isinstance(block, Text):
+        mark = "> " if block.style in {"caution", "warning"} else ""
+        return ["\n>\n".join(mark + escape(p) for p in block.paragraphs)] if mark else map(escape, block.paragraphs)
+    if isinstance(block, Bullets):
+        return _bullets(block)
+    if isinstance(block, Grid):
+        return _table(block)
+    if isinstance(block, Figure):
+        image = f"![{escape(block.alt)}]({figures}/{block.name}.svg)"
+        return [image, f"*{escape(block.caption)}*", *(_table(block.data) if block.data else [])]
+    if isinstance(block, Folded):
+        return [
+            f"**{escape(block.summary)}**",
+            *(part for inner in block.blocks for part in _block(inner, report, figures)),
+        ]
+    if isinstance(block, Items):
+        return [part for card in block.cards for part in _card(card, report)]
+    return _notes(block) if isinstance(block, Notes) else []
+
+
+def _bullets(block: Bullets) -> list[str]:
+    parts = []
+    for heading, sentences in block.entries:
+        if heading:
+            parts.append(f"**{escape(heading)}**")
+        parts.append("\n".join(f"- {escape(sentence)}" for sentence in sentences))
+    return parts
+
+
+def _table(grid: Grid) -> list[str]:
+    titles = [*map(escape, grid.heads), *map(_title, grid.columns)]
+    rows = [titles, [*(["---"] * len(grid.heads)), *(["---:"] * len(grid.columns))]]
+    for title, lines in grid.groups:
+        if title:
+            rows.append([f"*{escape(title)}*", *([""] * (len(titles) - 1))])
+        rows += [[*map(escape, line.heads), *map(_entry, line.entries)] for line in lines]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    below = [f"— ({mark}): {escape(reason)}" for mark, reason in grid.reasons] + [escape(note) for note in grid.notes]
+    return [f"**{escape(grid.caption)}**", table, *below]
+
+
+def _title(column: Column) -> str:
+    group = f"{escape(column.group)}: " if column.group else ""
+    return group + escape(column.title) + (f"[^{column.footnote}]" if column.footnote else "")
+
+
+def _entry(entry: Entry) -> str:
+    mark = f" ({entry.mark})" if entry.mark else ""
+    return f"{escape(entry.text)}{mark} {escape(entry.interval)}".strip()
+
+
+def _card(card: ItemCard, report: Report) -> list[str]:
+    parts = [f"#### {escape(card.id)} ({escape(report.words.t('item.gap', gap=card.gap))})"]
+    if card.picture:
+        parts.append(escape(report.words.t("item.image_at", source=card.picture.source)))
+    parts += [f"> {escape(name)}: {escape(said)}" for name, _, said in card.texts]
+    return [*parts, *_table(card.ratings)]
+
+
+def _notes(block: Notes) -> list[str]:
+    lines = []
+    for note in block.notes:
+        parts = "; ".join(f"{escape(key)} = {escape(value)}" for key, value in note.parts)
+        lines.append(f"[^{note.number}]: **{escape(note.name)}.** {escape(note.help)} {parts}")
+    return ["\n".join(lines)]

@@ -86,7 +86,7 @@ def test_one_item_cannot_be_recalibrated() -> None:
     result = rc.recalibrate(np.array([[2.0]]), np.array([3.0]), np.array([[3.0]]), np.zeros(1, np.int64))
     assert result.losses[0].n.tolist() == [0]
     assert rc.best_constant(np.array([3.0]), np.zeros(1, np.int64)).loss.n == 0
-    assert rc.best_constant(np.array([3.0]), np.zeros(1, np.int64), [1, 3]).constants.tolist() == [3.0]
+    assert np.isnan(rc.best_constant(np.array([3.0]), np.zeros(1, np.int64), [1, 3]).constants).all()
 
 
 consensuses = hnp.arrays(float, 14, elements=st.one_of(st.just(np.nan), st.integers(5, 25).map(lambda x: x / 5)))

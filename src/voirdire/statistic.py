@@ -29,6 +29,7 @@ class Statistic:
     undefined : (reason, predicate on the sums) in the order in which they are asked
     scale : what the question must have: any, ends, levels (four or more), numeric (not nominal), nominal
     across : over several cells: ``pooled`` (sums over cells) or ``mean_of_cells``
+    n_of : position of the feature whose sum is the estimate's n
     sliced : computed inside slices without being asked
     interval : bootstrap, fisher_z or none
     """
@@ -42,6 +43,7 @@ class Statistic:
     scale: str = "numeric"
     across: str = "pooled"
     sliced: bool = False
+    n_of: int = 0
     interval: str = "bootstrap"
     bounds: str = ""
     source: str = ""

@@ -6,6 +6,7 @@ Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,6 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 MEMORY = 8_000_000
 MOST_UNDEFINED = 0.05
-Z95 = 1.959963984540054
 
 
 def item_weights(n_items: int, draws: int, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
@@ -34,77 +34,116 @@ def item_weights(n_items: int, draws: int, rng: np.random.Generator) -> npt.NDAr
 
 
 def weighted_sums(weights: npt.NDArray[np.uint8], features: Array) -> Array:
-    """(draws, items) x (..., items) -> (draws, ...): the features summed under every resample."""
-    flat = features.reshape(-1, features.shape[-1]).T
-    sums = np.empty((len(weights), flat.shape[1]))
+    """(draws, items) x (rows, items) -> (rows, draws): the features summed under every resample.
+
+    Rows that are equal (an indicator that is the same for every cell) are multiplied once.
+    """
+    distinct, place = distinct_rows(features)
+    sums = np.empty((len(distinct), len(weights)))
     step = max(1, MEMORY // max(weights.shape[1], 1))
     for start in range(0, len(weights), step):
-        np.matmul(weights[start : start + step].astype(float), flat, out=sums[start : start + step])
-    return sums.reshape(len(weights), *features.shape[:-1])
+        chunk = weights[start : start + step].astype(float)
+        sums[:, start : start + step] = distinct @ chunk.T
+    return sums[place]
+
+
+def distinct_rows(features: Array) -> tuple[Array, npt.NDArray[np.int64]]:
+    """The distinct rows, and for every row the place of its like.
+
+    >>> distinct_rows(np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 0.0]]))[1]
+    array([0, 1, 0])
+    """
+    seen: dict[bytes, int] = {}
+    place = np.array([seen.setdefault(hashed(row), len(seen)) for row in features], dtype=np.int64)
+    first = np.unique(place, return_index=True)[1]
+    return features[first], place
+
+
+def hashed(row: Array) -> bytes:
+    """A digest of a row's bytes."""
+    return blake2b(np.ascontiguousarray(row).data, digest_size=16).digest()
 
 
 def percentile(draws: Array, level: float) -> tuple[Array, Array]:
-    """Percentile interval over axis 0 of (draws, ...); NaN where over 5 % of the draws are undefined."""
+    """Percentile interval over the last axis of (..., draws); NaN where over 5 % of the draws are undefined."""
     tails = [(1 - level) / 2, (1 + level) / 2]
-    bad = np.isnan(draws).mean(0)
-    if bad.any():
-        low, high = _nan_quantiles(draws, tails)
-        return np.where(bad > MOST_UNDEFINED, np.nan, low), np.where(bad > MOST_UNDEFINED, np.nan, high)
-    low, high = np.quantile(draws, tails, axis=0)
-    return low, high
+    undefined = np.isnan(draws)
+    if not undefined.any():
+        return _quantiles(draws, tails)
+    share = undefined.mean(-1)
+    ends = [np.full(draws.shape[:-1], np.nan) for _ in tails]
+    clean, some = share == 0, (share > 0) & (share <= MOST_UNDEFINED)
+    for rows, quantile in ((clean, _quantiles), (some, _nan_quantiles)):
+        if rows.any():
+            for end, values in zip(ends, quantile(draws[rows], tails), strict=True):
+                end[rows] = values
+    return ends[0], ends[1]
+
+
+def _quantiles(draws: Array, tails: list[float]) -> tuple[Array, Array]:
+    """Linear quantiles (as numpy's default) by one partition."""
+    exact = [tail * (draws.shape[-1] - 1) for tail in tails]
+    below = [int(position) for position in exact]
+    wanted = sorted({*below, *(min(place + 1, draws.shape[-1] - 1) for place in below)})
+    ordered = np.partition(draws, wanted, axis=-1)
+    ends = []
+    for position, place in zip(exact, below, strict=True):
+        left, right = ordered[..., place], ordered[..., min(place + 1, draws.shape[-1] - 1)]
+        ends.append(left + (right - left) * (position - place))
+    return ends[0], ends[1]
 
 
 def _nan_quantiles(draws: Array, tails: list[float]) -> tuple[Array, Array]:
-    clean = ~np.isnan(draws).any(0)
-    low, high = np.full(draws.shape[1:], np.nan), np.full(draws.shape[1:], np.nan)
-    if clean.any():
-        low[clean], high[clean] = np.quantile(draws[:, clean], tails, axis=0)
-    some = ~clean & ~np.isnan(draws).all(0)
-    if some.any():
-        low[some], high[some] = np.nanquantile(draws[:, some], tails, axis=0)
+    low, high = np.nanquantile(draws, tails, axis=-1)
     return low, high
 
 
 def bca(point: Array, draws: Array, left_out: Array, level: float) -> tuple[Array, Array]:
     """Bias-corrected and accelerated interval.
 
-    point (S,) ; draws (D, S) ; left_out (I, S) the statistic with each item left out. NaN where the draws do not
+    point (S,) ; draws (S, D) ; left_out (S, I) the statistic with each item left out. NaN where the draws do not
     vary or over 5 % are undefined.
     """
     from scipy.special import ndtr, ndtri
 
-    below = np.where(np.isnan(draws), np.nan, (draws < point) + 0.5 * (draws == point))
+    below = np.where(np.isnan(draws), np.nan, (draws < point[:, None]) + 0.5 * (draws == point[:, None]))
     with np.errstate(invalid="ignore", divide="ignore"):
-        z0 = ndtri(np.nanmean(below, axis=0))
-        deviation = np.nanmean(left_out, axis=0) - left_out
-        acceleration = np.nansum(deviation**3, axis=0) / (6 * np.nansum(deviation**2, axis=0) ** 1.5)
-    ends = []
-    for tail in ((1 - level) / 2, (1 + level) / 2):
-        z = z0 + ndtri(tail)
-        adjusted = ndtr(z0 + z / (1 - acceleration * z))
-        ends.append(_quantile_each(draws, adjusted))
-    unusable = np.isnan(draws).mean(0) > MOST_UNDEFINED
-    return np.where(unusable, np.nan, ends[0]), np.where(unusable, np.nan, ends[1])
+        z0 = ndtri(_nanmean(below))
+        deviation = _nanmean(left_out)[:, None] - left_out
+        acceleration = np.nansum(deviation**3, axis=-1) / (6 * np.nansum(deviation**2, axis=-1) ** 1.5)
+        tails = [z0 + ndtri(tail) for tail in ((1 - level) / 2, (1 + level) / 2)]
+        levels = [ndtr(z0 + z / (1 - acceleration * z)) for z in tails]
+    unusable = np.isnan(draws).mean(-1) > MOST_UNDEFINED
+    low, high = (np.where(unusable, np.nan, _quantile_each(draws, each)) for each in levels)
+    return low, high
+
+
+def _nanmean(values: Array) -> Array:
+    known = ~np.isnan(values)
+    mean: Array = np.where(known, values, 0.0).sum(-1) / known.sum(-1)
+    return mean
 
 
 def _quantile_each(draws: Array, levels: Array) -> Array:
-    """Quantile ``levels[s]`` of each column s; NaN where the level is."""
-    result = np.full(draws.shape[1], np.nan)
+    """Quantile ``levels[s]`` of each row s; NaN where the level is."""
+    result = np.full(len(draws), np.nan)
     for s in np.flatnonzero(np.isfinite(levels)):
-        column = draws[:, s][~np.isnan(draws[:, s])]
-        if column.size:
-            result[s] = np.quantile(column, levels[s])
+        row = draws[s][~np.isnan(draws[s])]
+        if row.size:
+            result[s] = np.quantile(row, levels[s])
     return result
 
 
 def normal(point: Array, draws: Array, level: float) -> tuple[Array, Array]:
-    """point +- z * SE of the draws; for draws that are biased upward (resampled raters)."""
+    """point +- z * SE of the draws (S, D); for draws that are biased upward (resampled raters)."""
     from scipy.special import ndtri
 
-    with np.errstate(invalid="ignore"):
-        spread = np.nanstd(draws, axis=0, ddof=1) if len(draws) > 1 else np.full(draws.shape[1:], np.nan)
-    half = float(ndtri((1 + level) / 2)) * spread
-    unusable = np.isnan(draws).mean(0) > MOST_UNDEFINED
+    known = ~np.isnan(draws)
+    n = known.sum(-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centred = np.where(known, draws - _nanmean(draws)[..., None], 0.0)
+        half = float(ndtri((1 + level) / 2)) * np.sqrt((centred**2).sum(-1) / (n - 1))
+    unusable = (1 - n / draws.shape[-1] > MOST_UNDEFINED) | (n < 2)
     return np.where(unusable, np.nan, point - half), np.where(unusable, np.nan, point + half)
 
 
@@ -126,8 +165,6 @@ def fisher_z(r: Array, n: Array, level: float, extra: float | Array = 0.0) -> tu
 
 
 def leave_one_out(finish: Callable[..., Array], features: Array) -> Array:
-    """(features, columns, items) -> (items, columns): the statistic with each item left out."""
-    total = features.sum(-1, keepdims=True)
-    rest = np.moveaxis(total - features, -1, 1)
-    result: Array = finish(*rest)
+    """(features, rows, items) -> (rows, items): the statistic with each item left out."""
+    result: Array = finish(*(features.sum(-1, keepdims=True) - features))
     return result

@@ -111,6 +111,7 @@ def share_high(answers: Array, high_ratings: Array) -> Array:
     "floor_recovery",
     per="judge_pool",
     features=("rated", "low_consensus", "low_both"),
+    n_of=1,
     undefined=(empty(0), empty(1, "no_low_items")),
     scale="levels",
     sliced=True,

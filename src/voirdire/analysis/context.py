@@ -1,0 +1,114 @@
+"""What every part of an audit needs of one question: its panel, its slices, its options and the table of rows."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.analysis.options import AuditOptions
+from voirdire.analysis.panels import Panel
+from voirdire.analysis.rows import Table
+from voirdire.stats.features import Array, Features, PoolArrays
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Context:
+    """One question of an audit.
+
+    pairs : every pair of pools (indices); detail : the pairs that judges are held against
+    slices : name -> (I,) mask, ``all`` first
+    """
+
+    panel: Panel
+    options: AuditOptions
+    table: Table
+    pairs: tuple[tuple[int, int], ...]
+    detail: tuple[tuple[int, int], ...]
+    slices: Mapping[str, Mask]
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        """Names of the pools."""
+        return self.panel.pools
+
+    @cached_property
+    def features(self) -> Features:
+        """The pools' features over all items."""
+        return Features(self.panel.arrays)
+
+    def rng(self, *labels: object) -> np.random.Generator:
+        """A generator of its own for every purpose, so that no result depends on what else was computed."""
+        name = zlib.crc32("/".join(str(label) for label in (self.panel.question.id, *labels)).encode())
+        return np.random.default_rng([self.options.seed, name])
+
+    def names(self, target: tuple[int, ...]) -> dict[str, str]:
+        """``pool`` and ``pool_b`` of a target."""
+        return dict(zip(("pool", "pool_b"), (self.pools[k] for k in target), strict=False))
+
+    def definition(self, method: str = "none", **more: object) -> dict[str, object]:
+        """The ``def`` of a signature: question, scale, consensus, missing rule and interval."""
+        options, scale = self.options, self.panel.question.scale
+        base: dict[str, object] = {
+            "question": self.panel.question.id,
+            "scale": "per_item:0:1" if self.panel.normalised else str(scale),
+            "consensus": options.consensus,
+            "min_raters": options.min_raters,
+            "missing": "excluded",
+            **more,
+            "interval": method,
+        }
+        if method == "fisher_z":
+            base |= {"level": options.level}
+        elif method != "none":
+            unit = "items+raters" if method == "normal" else "items"
+            base |= {"unit": unit, "level": options.level, "draws": options.draws, "seed": options.seed}
+        return base
+
+    def median_n(self, target: tuple[int, ...]) -> str:
+        """Median raters an item of the target's pools, for signatures: ``5/5``."""
+        return "/".join(_median(self.panel.arrays.n[k], self.panel.arrays.has[k]) for k in target)
+
+
+def _median(n: Array, has: Mask) -> str:
+    known = n[has & ~np.isnan(n)]
+    return f"{np.median(known):g}" if known.size else "unknown"
+
+
+def subset(arrays: PoolArrays, mask: Mask) -> PoolArrays:
+    """The pools' arrays on some of the items.
+
+    The within-item variance that is pooled over items is taken from these items.
+    """
+    shares = None if arrays.shares is None else arrays.shares[:, mask]
+    return PoolArrays(arrays.mean[:, mask], arrays.n[:, mask], arrays.s2[:, mask], arrays.scale, shares)
+
+
+def scale_codes(panel: Panel, *, rank_only: bool = False) -> frozenset[str]:
+    """Which declared ``scale`` needs of statistics the question meets."""
+    scale = panel.question.scale
+    if scale.nominal:
+        return frozenset({"any", "anything", "labels", "ends"})
+    codes = {"any", "anything", "numeric", "rank"}
+    has_ends = panel.normalised or scale.binary or (scale.low is not None and scale.high is not None)
+    levels = scale.n_levels
+    if has_ends:
+        codes.add("ends")
+        if (levels is None or levels >= 4) and not scale.binary:
+            codes.add("levels")
+    if scale.level_values and not panel.normalised:
+        codes.add("discrete")
+    return frozenset(codes & {"rank", "anything"} if rank_only else codes)
+
+
+def context_reason(context: Context, reason: str | None) -> str | None:
+    """The reason as the options make it: with a median consensus the rater noise is not estimated."""
+    if reason in ("noise_unknown", "one_rater") and context.options.consensus == "median":
+        return "median_consensus"
+    return reason

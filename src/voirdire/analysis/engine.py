@@ -1,0 +1,167 @@
+"""Additive statistics of many cells, selections and slices at once, with their intervals.
+
+The features of a target (a pool or pair) are summed once for the point and once, as a matrix product with the
+bootstrap weights, for every resample; selections are sums over cells. Shapes: C cells, S selections, D draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.analysis.options import AuditOptions
+from voirdire.statistic import REGISTRY, Statistic
+from voirdire.stats import agreement, alignment, scale_use, tilt  # noqa: F401  (they declare the statistics)
+from voirdire.stats.features import Array, Features
+from voirdire.stats.resampling import bca, fisher_z, item_weights, leave_one_out, normal, percentile, weighted_sums
+
+
+@dataclass(frozen=True)
+class Result:
+    """Values of one statistic on S selections: NaN with a reason where undefined, NaN ends without an interval."""
+
+    statistic: Statistic
+    values: Array
+    reasons: npt.NDArray[np.object_]
+    low: Array
+    high: Array
+    n: npt.NDArray[np.int64]
+    method: str
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums of one feature: point (C,) and draws (C, D)."""
+
+    point: Array
+    draws: Array
+
+
+class ItemSampler:
+    """Draws of items with replacement: all cells of an item together."""
+
+    def __init__(self, n_items: int, options: AuditOptions, rng: np.random.Generator) -> None:
+        self.options = options
+        self.weights = item_weights(n_items, options.draws if n_items > 1 else 0, rng)
+
+    def sums(self, features: Features, names: Sequence[str], target: tuple[int, ...]) -> dict[str, Sums]:
+        """The sums of every named feature."""
+        names = list(dict.fromkeys(names))
+        stacked = np.concatenate([features.get(name, target) for name in names])
+        points, draws = stacked.sum(-1), weighted_sums(self.weights, stacked)
+        width = len(stacked) // len(names)
+        parts = {name: slice(place * width, (place + 1) * width) for place, name in enumerate(names)}
+        return {name: Sums(points[part], draws[part]) for name, part in parts.items()}
+
+    def interval(self, statistic: Statistic, values: Array, draws: Array, left_out: Array | None) -> tuple[Array, Array]:
+        """Percentile or BCa ends of (S, D) draws."""
+        if left_out is not None:
+            return bca(values, draws, left_out, self.options.level)
+        return percentile(draws, self.options.level)
+
+    @property
+    def method(self) -> str:
+        """Name of the interval in signatures."""
+        return self.options.interval
+
+
+def active(per: str, *, scale_codes: frozenset[str], sliced_only: bool, without: frozenset[str] = frozenset()) -> list[Statistic]:
+    """The registered statistics of a kind that the question's scale allows."""
+    return [
+        statistic
+        for statistic in REGISTRY.values()
+        if statistic.per == per
+        and statistic.scale in scale_codes
+        and (statistic.sliced or not sliced_only)
+        and statistic.name not in without
+    ]
+
+
+def compute(
+    statistics: Sequence[Statistic],
+    features: Features,
+    target: tuple[int, ...],
+    sampler: ItemSampler,
+    matrix: Array | None = None,
+) -> list[Result]:
+    """Each statistic on each selection (rows of ``matrix``; None: every cell for itself)."""
+    if not statistics:
+        return []
+    names = [name for statistic in statistics for name in statistic.features]
+    by_cell = sampler.sums(features, names, target)
+    selected = {name: Sums(_select(part.point, matrix), _select(part.draws, matrix)) for name, part in by_cell.items()}
+    return [_one(statistic, by_cell, selected, features, target, sampler, matrix) for statistic in statistics]
+
+
+def _one(
+    statistic: Statistic,
+    by_cell: dict[str, Sums],
+    selected: dict[str, Sums],
+    features: Features,
+    target: tuple[int, ...],
+    sampler: ItemSampler,
+    matrix: Array | None,
+) -> Result:
+    mean_of_cells = statistic.across == "mean_of_cells" and matrix is not None
+    sums = [(by_cell if mean_of_cells else selected)[name] for name in statistic.features]
+    values, reasons = statistic.values(tuple(part.point for part in sums))
+    n = selected[statistic.features[statistic.n_of]].point
+    if mean_of_cells:
+        values, reasons = _mean_of_cells(values, reasons, matrix)
+    low = high = np.full(values.shape, np.nan)
+    method = "none"
+    if statistic.interval == "fisher_z":
+        low, high = fisher_z(values, n, sampler.options.level)
+        method = "fisher_z"
+    elif statistic.interval == "bootstrap" and sums[0].draws.shape[-1]:
+        draws, _ = statistic.values(tuple(part.draws for part in sums))
+        if mean_of_cells:
+            draws = _average(draws.T, matrix).T
+        left_out = _left_out(statistic, features, target, matrix) if sampler.method == "bca" else None
+        low, high = sampler.interval(statistic, values, draws, left_out)
+        method = sampler.method
+    undefined = np.isnan(values)
+    low, high = np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
+    reasons = np.where(undefined & np.equal(reasons, None), "not_computable", reasons)
+    return Result(statistic, values, reasons, low, high, np.rint(n).astype(np.int64), method)
+
+
+def _select(sums: Array, matrix: Array | None) -> Array:
+    """Sums over the cells (first axis) of every selection."""
+    return sums if matrix is None else np.asarray(matrix @ sums)
+
+
+def _average(values: Array, matrix: Array | None) -> Array:
+    """Means over the cells of each selection (last axis); NaN when a cell of it is NaN."""
+    if matrix is None:
+        return values
+    known = ~np.isnan(values)
+    total = np.where(known, values, 0.0) @ matrix.T
+    complete = known.astype(float) @ matrix.T == matrix.sum(1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(complete, total / matrix.sum(1), np.nan)
+
+
+def _mean_of_cells(
+    values: Array, reasons: npt.NDArray[np.object_], matrix: Array | None
+) -> tuple[Array, npt.NDArray[np.object_]]:
+    if matrix is None:
+        return values, reasons
+    means = _average(values, matrix)
+    single = matrix.sum(1) == 1
+    first = matrix.argmax(1)
+    why = np.where(single, reasons[first], "cell_undefined").astype(object)
+    why[~np.isnan(means)] = None
+    return means, why
+
+
+def _left_out(statistic: Statistic, features: Features, target: tuple[int, ...], matrix: Array | None) -> Array:
+    """(S, I) the statistic with each item left out, for BCa."""
+    stacked = np.stack([features.get(name, target) for name in statistic.features])
+    if statistic.across == "mean_of_cells" or matrix is None:
+        by_cell = leave_one_out(lambda *sums: statistic.values(sums)[0], stacked)
+        return _average(by_cell.T, matrix).T
+    return leave_one_out(lambda *sums: statistic.values(sums)[0], matrix @ stacked)

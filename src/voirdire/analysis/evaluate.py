@@ -1,0 +1,281 @@
+"""The audit: from a corpus and judgments to a profile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from voirdire.analysis.context import Context, Mask
+from voirdire.analysis.exhibits import distributions, splitting_items
+from voirdire.analysis.judge_extras import add_extras
+from voirdire.analysis.judge_rows import Judged, add_judges, with_controls
+from voirdire.analysis.options import AuditOptions
+from voirdire.analysis.panels import Panel, build_cells, build_panel
+from voirdire.analysis.pool_rows import add_pools
+from voirdire.analysis.profile import Profile
+from voirdire.analysis.roles import add_roles
+from voirdire.analysis.rows import Table
+from voirdire.analysis.selections import item_slices, select
+from voirdire.analysis.validity import add_validity
+from voirdire.analysis.verdicts import add_verdicts
+from voirdire.corpus.corpus import Corpus, Intake, Judgments, Note
+from voirdire.errors import InputError, UsageError
+from voirdire.stats.agreement import anchor_classes
+from voirdire.stats.features import Features
+from voirdire.version import VERSION
+
+Progress = Callable[[str, float], None]
+MOST_DETAILED = 3
+
+
+def evaluate(
+    corpus: Corpus,
+    judgments: Judgments | None = None,
+    options: AuditOptions | None = None,
+    progress: Progress | None = None,
+) -> Profile:
+    """Every estimate of the pools (section 1) and, with judgments, of the judges against every pool (section 2).
+
+    Parameters
+    ----------
+    corpus, judgments : as ``read_corpus`` and ``read_judgments`` give them
+    options : defaults of :class:`AuditOptions` when left out
+    progress : called with a step's name and the share done
+
+    Raises
+    ------
+    UsageError : options that name pools, columns or selections that do not exist
+    InputError : nothing to compare: no ratings, or no judgment of a rated item
+    """
+    options = options or AuditOptions()
+    tell = progress or (lambda step, share: None)
+    table = Table(_source(corpus, judgments))
+    contexts = _contexts(corpus, options, table)
+    judged = {question: i for i, question in enumerate(_judged_questions(corpus, judgments))}
+    steps = len(contexts) + len(judged) + 1
+    done = 0
+    for context in contexts:
+        tell("pools", done / steps)
+        add_pools(context)
+        add_roles(context, corpus)
+        done += 1
+    add_validity(contexts, table)
+    cells: dict[str, Judged] = {}
+    for context in contexts:
+        question = context.panel.question.id
+        if judgments is None or question not in judged:
+            continue
+        tell("judges", done / steps)
+        cells[question] = _judge(context, corpus, judgments)
+        done += 1
+    add_verdicts(contexts, cells, table)
+    tell("report", done / steps)
+    return Profile(
+        table.frame(),
+        _meta(corpus, judgments, options, contexts, cells),
+        distributions(contexts, cells),
+        splitting_items(contexts, cells, corpus),
+    )
+
+
+def _judge(context: Context, corpus: Corpus, judgments: Judgments) -> Judged:
+    question = context.panel.question
+    built = build_cells(judgments, question, corpus, context.panel)
+    if not (built.status == 0).any():
+        raise InputError("audit.nothing_in_common", question=question.id)
+    selections = select(judgments, built.frame, context.options.selects)
+    rank_only = frozenset(judge for judge, asked in judgments.rank_only if asked == question.id)
+    judged = with_controls(context, built, selections, rank_only)
+    add_judges(context, judged)
+    add_extras(context, judged)
+    return judged
+
+
+def _judged_questions(corpus: Corpus, judgments: Judgments | None) -> list[str]:
+    if judgments is None:
+        return []
+    known = {question.id for question in corpus.questions}
+    judged = [name for name in judgments.table["question"].unique(maintain_order=True).to_list() if name in known]
+    if not judged:
+        raise InputError("audit.nothing_judged", questions=", ".join(sorted(known)))
+    return judged
+
+
+def _contexts(corpus: Corpus, options: AuditOptions, table: Table) -> list[Context]:
+    contexts = []
+    for question in corpus.questions:
+        panel = build_panel(corpus, question, consensus=options.consensus, min_raters=options.min_raters)
+        if not panel.n_items:
+            continue
+        pairs = _pairs(panel, options)
+        detail = _detail(panel, options, pairs)
+        slices = item_slices(corpus, panel.item_rows, options.slices)
+        slices |= _anchor_slices(panel, detail)
+        contexts.append(Context(panel, options, table, pairs, detail, slices))
+    if not contexts:
+        raise InputError("audit.no_ratings")
+    return contexts
+
+
+def _pairs(panel: Panel, options: AuditOptions) -> tuple[tuple[int, int], ...]:
+    """Every pair of pools; those asked for first and in the order asked for."""
+    asked = []
+    for pair in options.pairs:
+        if pair[0] == pair[1]:
+            raise UsageError("audit.pair_same", pool=pair[0])
+        for pool in pair:
+            if pool not in panel.pools:
+                raise UsageError("audit.pool_unknown", pool=pool, known=", ".join(panel.pools))
+        asked.append((panel.pools.index(pair[0]), panel.pools.index(pair[1])))
+    taken = {frozenset(pair) for pair in asked}
+    return (*asked, *(pair for pair in combinations(range(len(panel.pools)), 2) if frozenset(pair) not in taken))
+
+
+def _detail(panel: Panel, options: AuditOptions, pairs: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """The pairs that judges are held against: those asked for, all of up to three pools, or the three widest."""
+    if options.all_pairs or (len(panel.pools) <= MOST_DETAILED and not options.pairs):
+        return pairs
+    if options.pairs:
+        return pairs[: len(options.pairs)]
+    beyond = {pair: _beyond_noise(panel, pair) for pair in pairs}
+    ranked = sorted((pair for pair in pairs if beyond[pair] > -np.inf), key=lambda pair: -beyond[pair])
+    return tuple(ranked[:MOST_DETAILED])
+
+
+def _beyond_noise(panel: Panel, pair: tuple[int, int]) -> float:
+    """cross_pool_mad less its noise floor (0 where unknown); -inf without common items."""
+    features = Features(panel.arrays)
+    both = features.get("both", pair).sum()
+    if both == 0:
+        return -np.inf
+    return float((features.get("abs_gap", pair).sum() - features.get("noise_gap", pair).sum()) / both)
+
+
+def _anchor_slices(panel: Panel, detail: tuple[tuple[int, int], ...]) -> Mapping[str, Mask]:
+    """Slices by anchor class, where there is one pair to define it and the scale has four levels or more."""
+    from voirdire.analysis.context import scale_codes
+
+    if len(detail) != 1 or "levels" not in scale_codes(panel):
+        return {}
+    classes = anchor_classes(Features(panel.arrays), *detail[0])
+    return {f"anchor={name}": mask for name, mask in classes.items() if mask.any()}
+
+
+def _source(corpus: Corpus, judgments: Judgments | None) -> dict[str, str]:
+    tables = [*corpus.intake, *(judgments.intake if judgments else ())]
+    digests = {entry.table: entry.digest[:8] for entry in tables if entry.digest}
+    return {**digests, "voirdire": VERSION}
+
+
+def _meta(
+    corpus: Corpus,
+    judgments: Judgments | None,
+    options: AuditOptions,
+    contexts: list[Context],
+    cells: Mapping[str, Judged],
+) -> dict[str, Any]:
+    first = contexts[0]
+    detail = {context.panel.question.id: _named(context, context.detail) for context in contexts}
+    lead = next((context for context in contexts if context.panel.question.id in cells), first)
+    return {
+        "voirdire": VERSION,
+        "name": corpus.name,
+        "simulated": corpus.simulated,
+        "seed": options.seed,
+        "options": _plain(asdict(options)),
+        "intake": [_intake(entry) for entry in [*corpus.intake, *(judgments.intake if judgments else ())]],
+        "left_out": {c.panel.question.id: dict(c.panel.excluded) for c in contexts if c.panel.excluded},
+        "notes": [_note(note) for note in [*corpus.notes, *(judgments.notes if judgments else ())]],
+        "questions": [_question(context) for context in contexts],
+        "pools": _pools(contexts),
+        "pairs": _named(first, first.pairs),
+        "detail_pairs": _named(lead, lead.detail),
+        "detail_pairs_by_question": detail,
+        "judged_questions": list(cells),
+        **_judges_meta(judgments, cells),
+        "slices": list(lead.slices),
+        "families": _families(cells, contexts),
+    }
+
+
+def _judges_meta(judgments: Judgments | None, cells: Mapping[str, Judged]) -> dict[str, Any]:
+    if judgments is None or not cells:
+        empty: list[str] = []
+        return {"judges": empty, "conditions": empty, "cells": [], "factors": [], "covariates": [], "judges_covariates": {}}
+    frame = judgments.cells
+    rows = frame.rows(named=True)
+    covariates = {row["judge"]: {name: row[name] for name in judgments.covariates} for row in judgments.judges.rows(named=True)}
+    return {
+        "judges": frame["judge"].unique(maintain_order=True).to_list(),
+        "conditions": frame["condition"].unique(maintain_order=True).to_list(),
+        "cells": [{**row} for row in rows],
+        "factors": list(judgments.factors),
+        "covariates": list(judgments.covariates),
+        "judges_covariates": covariates,
+        "rank_only": sorted([judge, question] for judge, question in judgments.rank_only),
+    }
+
+
+def _families(cells: Mapping[str, Judged], contexts: list[Context]) -> list[dict[str, Any]]:
+    return [
+        {
+            "statistic": "delta_test",
+            "question": context.panel.question.id,
+            "pair": list(context.names(pair).values()),
+            "slice_set": "all",
+            "size": cells[context.panel.question.id].n_cells,
+        }
+        for context in contexts
+        if context.panel.question.id in cells
+        for pair in context.detail
+    ]
+
+
+def _pools(contexts: list[Context]) -> list[dict[str, Any]]:
+    names = contexts[0].pools
+    aggregate = {pool for context in contexts for pool in context.panel.aggregate}
+    return [{"name": name, "color_index": k, "aggregate": name in aggregate} for k, name in enumerate(names)]
+
+
+def _question(context: Context) -> dict[str, Any]:
+    question, scale = context.panel.question, context.panel.scale
+    return {
+        "id": question.id,
+        "role": question.role,
+        "text": dict(question.text),
+        "scale": "per_item:0:1" if context.panel.normalised else str(scale),
+        "level": scale.level,
+        "low": scale.low,
+        "high": scale.high,
+        "labels": list(scale.labels),
+        "positive": scale.positive,
+        "missing": list(scale.missing),
+        "inferred": question.inferred,
+        "normalised": context.panel.normalised,
+        "n_items": context.panel.n_items,
+    }
+
+
+def _named(context: Context, pairs: tuple[tuple[int, int], ...]) -> list[list[str]]:
+    return [[context.pools[a], context.pools[b]] for a, b in pairs]
+
+
+def _intake(entry: Intake) -> dict[str, Any]:
+    return {**asdict(entry), "excluded": dict(entry.excluded)}
+
+
+def _note(note: Note) -> dict[str, Any]:
+    return {"key": note.key, "fields": _plain(dict(note.fields)), "kind": note.kind}
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists and unknown objects as text, so that JSON holds it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(entry) for entry in value]
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

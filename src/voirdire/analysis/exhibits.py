@@ -1,0 +1,159 @@
+"""What a report shows beside numbers: rating distributions and the items that split the pools most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from voirdire.analysis.context import Context
+from voirdire.analysis.judge_rows import Judged
+from voirdire.analysis.selections import CELLS_IN_SLICES
+from voirdire.corpus.corpus import Corpus
+from voirdire.stats.features import Array
+
+MOST_ITEMS = 20
+MOST_BARS = 12
+SHOWN = ("text", "prompt", "image", "alt", "pair_id", "culture", "category")
+DISTRIBUTIONS = {
+    "question": pl.String,
+    "kind": pl.String,
+    "name": pl.String,
+    "condition": pl.String,
+    "level": pl.String,
+    "share": pl.Float64,
+    "count": pl.Int64,
+}
+
+
+def distributions(contexts: Sequence[Context], cells: Mapping[str, Judged]) -> pl.DataFrame:
+    """Share of ratings at each level: individual ratings of the pools, and of each judge per condition and in all."""
+    rows: list[dict[str, Any]] = []
+    for context in contexts:
+        panel = context.panel
+        names, edges = _bars(context, cells.get(panel.question.id))
+        for k, pool in enumerate(panel.pools):
+            values = panel.rows[k].value
+            if values.size:
+                rows += _bars_of(panel.question.id, "pool", pool, "", values, names, edges)
+        judged = cells.get(panel.question.id)
+        if judged is not None:
+            rows += _judge_bars(panel.question.id, judged, names, edges)
+    return pl.DataFrame(rows, schema=DISTRIBUTIONS)
+
+
+def _judge_bars(question: str, judged: Judged, names: list[str], edges: Array) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    frame = judged.cells.frame
+    usable = ~judged.rank_only[: judged.n_cells]
+    for judge in frame["judge"].cast(pl.String).unique(maintain_order=True):
+        mine = np.flatnonzero((frame["judge"].cast(pl.String) == judge).to_numpy() & usable)
+        groups = {"*": mine}
+        if judged.n_cells <= CELLS_IN_SLICES:
+            groups |= {frame["condition"][int(cell)]: np.array([cell]) for cell in mine}
+        for condition, chosen in groups.items():
+            values = judged.cube[chosen]
+            values = values[~np.isnan(values)]
+            if values.size:
+                rows += _bars_of(question, "judge", judge, str(condition), values, names, edges)
+    return rows
+
+
+def _bars(context: Context, judged: Judged | None) -> tuple[list[str], Array]:
+    """Names of the bars and the edges between them: levels, labels, or ten classes of a continuous scale."""
+    panel = context.panel
+    if panel.question.scale.labels and not panel.normalised:
+        names = list(panel.question.scale.labels)
+        return names, np.arange(len(names) - 1) + 0.5
+    levels = np.asarray(panel.arrays.scale.levels)
+    if levels.size and levels.size <= MOST_BARS:
+        return [f"{level:g}" for level in levels], (levels[1:] + levels[:-1]) / 2
+    low, high = panel.arrays.scale.low, panel.arrays.scale.high
+    if not np.isfinite(low + high):
+        everything = [rows.value for rows in panel.rows] + ([] if judged is None else [judged.cube[: judged.n_cells].ravel()])
+        seen = np.concatenate([panel.arrays.mean.ravel(), *everything])
+        low, high = float(np.nanmin(seen)), float(np.nanmax(seen))
+    ends = np.linspace(low, high, 11)
+    return [f"{a:.3g} - {b:.3g}" for a, b in zip(ends[:-1], ends[1:], strict=True)], ends[1:-1]
+
+
+def _bars_of(
+    question: str, kind: str, name: str, condition: str, values: Array, names: list[str], edges: Array
+) -> list[dict[str, Any]]:
+    counts = np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(names))
+    common = {"question": question, "kind": kind, "name": name, "condition": condition}
+    return [
+        {**common, "level": level, "share": float(count / values.size), "count": int(count)}
+        for level, count in zip(names, counts, strict=True)
+    ]
+
+
+def splitting_items(contexts: Sequence[Context], cells: Mapping[str, Judged], corpus: Corpus) -> pl.DataFrame:
+    """Of every judged question (else of the first) and detailed pair the items with the largest gap."""
+    shown = [context for context in contexts if context.panel.question.id in cells] or list(contexts[:1])
+    frames = [
+        _split(context, pair, cells.get(context.panel.question.id), corpus)
+        for context in shown
+        for pair in context.detail
+    ]
+    frames = [frame for frame in frames if not frame.is_empty()]
+    return pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame(schema={"item_id": pl.String})
+
+
+def _split(context: Context, pair: tuple[int, int], judged: Judged | None, corpus: Corpus) -> pl.DataFrame:
+    panel = context.panel
+    gap = panel.arrays.gap(*pair)
+    present = np.flatnonzero(~np.isnan(gap))
+    order = present[np.argsort(-np.abs(gap[present]), kind="stable")][:MOST_ITEMS]
+    items = corpus.items[panel.item_rows[order]]
+    kept = [name for name in items.columns if name.split(".")[0] in SHOWN]
+    columns: dict[str, Any] = {"item_id": items["item_id"].cast(pl.String).to_list()}
+    columns |= {"question": [panel.question.id] * len(order)}
+    columns |= {name: [value] * len(order) for name, value in context.names(pair).items()}
+    columns["gap"] = gap[order].tolist()
+    columns |= {name: items[name].to_list() for name in kept}
+    if panel.arrays.shares is None:
+        columns |= {f"consensus.{pool}": _plain(panel.arrays.mean[k][order]) for k, pool in enumerate(panel.pools)}
+    else:
+        columns |= {f"consensus.{pool}": _plurality(context, k, order) for k, pool in enumerate(panel.pools)}
+    if judged is not None:
+        columns |= _ratings(context, judged, order)
+    return pl.DataFrame(columns)
+
+
+def _plurality(context: Context, k: int, order: np.ndarray) -> list[str | None]:
+    shares, labels = context.panel.arrays.shares, context.panel.question.scale.labels
+    if shares is None:
+        return [None] * len(order)
+    return [
+        f"{labels[int(row.argmax())]} ({row.max():.0%})" if np.isfinite(row).all() else None for row in shares[k][order]
+    ]
+
+
+def _ratings(context: Context, judged: Judged, order: np.ndarray) -> dict[str, Any]:
+    frame, labels = judged.cells.frame, context.panel.question.scale.labels
+    ratings = judged.cube[: judged.n_cells, order]
+    result: dict[str, Any] = {}
+    for judge in frame["judge"].cast(pl.String).unique(maintain_order=True):
+        mine = np.flatnonzero((frame["judge"].cast(pl.String) == judge).to_numpy())
+        if judged.n_cells > CELLS_IN_SLICES and not context.panel.question.scale.nominal:
+            result[f"judge.{judge}|*"] = _plain(_mean(ratings[mine].swapaxes(0, 1).reshape(len(order), -1)))
+            continue
+        for cell in mine:
+            name = f"judge.{judge}|{frame['condition'][int(cell)]}"
+            values = _plain(_mean(ratings[cell]))
+            named = context.panel.question.scale.nominal
+            result[name] = [labels[int(v)] if v is not None and named else v for v in values]
+    return result
+
+
+def _mean(values: Array) -> Array:
+    known = ~np.isnan(values)
+    total = np.where(known, values, 0.0).sum(-1)
+    return np.where(known.any(-1), total / np.maximum(known.sum(-1), 1), np.nan)
+
+
+def _plain(values: Array) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]

@@ -1,0 +1,162 @@
+"""Tests, rank correlation and repeats of the judges, over all items of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from voirdire.analysis.context import Context, scale_codes
+from voirdire.analysis.judge_rows import Judged
+from voirdire.analysis.selections import Selections
+from voirdire.stats.alpha import alpha
+from voirdire.stats.features import Array, Features
+from voirdire.stats.resampling import fisher_z
+from voirdire.stats.tests import MeanT, Wilcoxon, benjamini_hochberg, holm, mean_t_rows, wilcoxon_rows
+
+
+def add_delta_tests(context: Context, judged: Judged, features: Features) -> None:
+    """``delta_test``: over items, the mean over the selection's cells of abs(r - m_a) - abs(r - m_b)."""
+    for pair in context.detail:
+        totals = features.get("error_difference", pair)
+        counts = features.get("judged", pair)
+        for selections in (judged.selections,):
+            differences = _item_means(selections, totals, counts)
+            _write_tests(context, judged, selections, pair, wilcoxon_rows(differences), mean_t_rows(differences))
+
+
+def _item_means(selections: Selections, totals: Array, counts: Array) -> Array:
+    """(S, I) mean over the cells of a selection, NaN where none has a rating."""
+    number = selections.matrix @ counts
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(number > 0, (selections.matrix @ totals) / number, np.nan)
+
+
+def _write_tests(
+    context: Context,
+    judged: Judged,
+    selections: Selections,
+    pair: tuple[int, int],
+    signed: Sequence[Wilcoxon],
+    means: Sequence[MeanT],
+) -> None:
+    other = (selections.matrix @ judged.rank_only) > 0
+    family = selections.full & selections.matrix[:, : judged.n_cells].any(1) & ~other
+    columns: dict[str, tuple[list[float | None], list[str | None]]] = {
+        "wilcoxon_statistic": ([w.statistic for w in signed], [w.undefined for w in signed]),
+        "wilcoxon_p": ([w.p for w in signed], [w.undefined for w in signed]),
+        "n_zero": ([float(w.n_zero) if w.n else None for w in signed], [w.undefined for w in signed]),
+        "t": ([t.t for t in means], [t.undefined for t in means]),
+        "t_p": ([t.p for t in means], [t.undefined for t in means]),
+    }
+    for part in ("wilcoxon_p", "t_p"):
+        values, reasons = columns[part]
+        in_family = [value if member else None for value, member in zip(values, family, strict=True)]
+        for name, adjust in (("holm", holm), ("bh", benjamini_hochberg)):
+            adjusted = adjust(np.array([np.nan if value is None else value for value in in_family]))
+            columns[f"{part}_{name}"] = ([None if np.isnan(value) else float(value) for value in adjusted], reasons)
+    size = int(family.sum())
+    for part, (values, reasons) in columns.items():
+        adjusted_part = part.endswith(("_holm", "_bh"))
+        kept = np.flatnonzero(family) if adjusted_part else np.arange(len(selections))
+        definition = context.definition(test="delta", unit="item", **({"family": size} if adjusted_part else {}))
+        context.table.add(
+            f"delta_test.{part}",
+            [np.nan if values[s] is None or other[s] else values[s] for s in kept],
+            reasons=["other_scale" if other[s] else reasons[s] for s in kept],
+            n=[signed[s].n for s in kept],
+            definition=definition,
+            question=context.panel.question.id,
+            judge=[selections.judges[s] for s in kept],
+            condition=[selections.conditions[s] for s in kept],
+            **context.names(pair),
+        )
+
+
+def add_spearman(context: Context, judged: Judged, features: Features) -> None:
+    """Spearman of every full cell; of other selections the mean over their cells is not given."""
+    if "rank" not in scale_codes(context.panel):
+        return
+    full = judged.selections.keep(judged.selections.full)
+    cell_of = full.matrix.argmax(1)
+    for k in range(len(context.pools)):
+        rho, reasons, n = _spearman_cells(features.rating, context.panel.arrays.mean[k])
+        low, high = fisher_z(rho, n, context.options.level, extra=rho**2 / 2)
+        context.table.add(
+            "spearman",
+            rho[cell_of],
+            reasons=[reasons[c] for c in cell_of],
+            low=low[cell_of],
+            high=high[cell_of],
+            n=n[cell_of].astype(int),
+            definition=context.definition("fisher_z", variance="bonett_wright", n_per_item=context.median_n((k,))),
+            question=context.panel.question.id,
+            judge=list(full.judges),
+            condition=list(full.conditions),
+            **context.names((k,)),
+        )
+
+
+def _spearman_cells(ratings: Array, consensus: Array) -> tuple[Array, list[str | None], Array]:
+    """(C,) rank correlations, reasons and n."""
+    from scipy.stats import rankdata
+
+    rho, reasons, sizes = np.full(len(ratings), np.nan), [], np.zeros(len(ratings))
+    ranked: dict[bytes, Array] = {}
+    for cell, rating in enumerate(ratings):
+        common = ~np.isnan(rating) & ~np.isnan(consensus)
+        sizes[cell] = n = int(common.sum())
+        reason: str | None = "no_items" if n == 0 else "one_item" if n == 1 else None
+        if reason is None and np.ptp(rating[common]) == 0:
+            reason = "constant_judge"
+        elif reason is None and np.ptp(consensus[common]) <= 1e-9:
+            reason = "constant_consensus"
+        reasons.append(reason)
+        if reason is None:
+            key = common.tobytes()
+            if key not in ranked:
+                ranked[key] = _standard(rankdata(np.round(consensus[common], 9)))
+            rho[cell] = float(_standard(rankdata(np.round(rating[common], 9))) @ ranked[key])
+    return np.clip(rho, -1, 1), reasons, sizes
+
+
+def _standard(ranks: Array) -> Array:
+    centred = ranks - ranks.mean()
+    return np.asarray(centred / np.sqrt(centred @ centred))
+
+
+def add_repeats(context: Context, judged: Judged) -> None:
+    """``repeat_alpha`` and ``repeat_sd`` of every full cell whose judge rated items more than once."""
+    if judged.cube.shape[-1] < 2:
+        return
+    full = judged.selections.keep(judged.selections.full)
+    real = [s for s in range(len(full)) if int(full.matrix[s].argmax()) < judged.n_cells]
+    level = "nominal" if context.panel.question.scale.binary else context.panel.scale.level
+    results = [_repeat(judged.cube[int(full.matrix[s].argmax())], level) for s in real]
+    for place, name in enumerate(("repeat_alpha", "repeat_sd")):
+        context.table.add(
+            name,
+            [np.nan if result[place] is None else result[place] for result in results],
+            params=f"level={level}" if name == "repeat_alpha" else "",
+            reasons=[result[2] for result in results],
+            n=[result[3] for result in results],
+            definition=context.definition(),
+            question=context.panel.question.id,
+            judge=[full.judges[s] for s in real],
+            condition=[full.conditions[s] for s in real],
+        )
+
+
+def _repeat(ratings: Array, level: str) -> tuple[float | None, float | None, str | None, int]:
+    """alpha over repeats, pooled within-item sd, reason, items with two or more repeats; ratings (I, R)."""
+    known = ~np.isnan(ratings)
+    several = known.sum(1) > 1
+    n = int(several.sum())
+    if n == 0:
+        return None, None, "no_repeats", 0
+    values = np.unique(ratings[known])
+    counts = np.stack([(ratings == value).sum(1) for value in values], 1).astype(float)
+    result = alpha(counts, values, level)
+    kept = np.where(known, ratings, np.nan)[several]
+    spread = np.nanvar(kept, axis=1, ddof=1) * (known[several].sum(1) - 1)
+    return result.value, float(np.sqrt(spread.sum() / (known[several].sum(1) - 1).sum())), result.undefined, n

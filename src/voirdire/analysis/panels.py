@@ -1,0 +1,270 @@
+"""From tables to arrays: the pools of one question and the cells that judged it.
+
+Shapes: K pools, I items of the question, L values, C cells, R repeats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from voirdire.corpus.corpus import Corpus, Judgments, Question
+from voirdire.scales import Scale
+from voirdire.stats.features import Array, PoolArrays, ScaleCuts
+
+Ints = npt.NDArray[np.int64]
+MOST_VALUES = 1001
+
+
+@dataclass(frozen=True)
+class RaterRows:
+    """One pool's individual ratings in long form: item (index), rater (global code), value; all (R,)."""
+
+    item: Ints
+    rater: Ints
+    value: Array
+
+    @property
+    def crossed(self) -> bool:
+        """Whether some rater rates several items."""
+        return bool(self.rater.size) and int(np.unique(self.rater).size) < self.rater.size
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One question's pools as arrays.
+
+    item_rows : (I,) rows of ``corpus.items``; counts : (K, I, L) ratings at each value; values : (L,)
+    aggregate : pools that come without raters; excluded : reason -> ratings left out here
+    ranges : low ends and ranges (I,) of items that have scales of their own; None where there are none
+    """
+
+    question: Question
+    item_rows: Ints
+    pools: tuple[str, ...]
+    arrays: PoolArrays
+    counts: Array
+    values: Array
+    rows: tuple[RaterRows, ...]
+    aggregate: frozenset[str]
+    ranges: tuple[Array, Array] | None
+    anonymous: bool
+    excluded: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def normalised(self) -> bool:
+        """Whether values were mapped to 0-1 because items have scales of their own."""
+        return self.ranges is not None
+
+    @property
+    def scale(self) -> Scale:
+        """The question's scale; 0-1 without levels where items have scales of their own."""
+        return Scale("interval", 0.0, 1.0) if self.normalised else self.question.scale
+
+    @property
+    def n_items(self) -> int:
+        """How many items the question has."""
+        return len(self.item_rows)
+
+    def raters(self, k: int) -> int | None:
+        """Distinct raters of a pool; None where ids mean nothing across items or there are none."""
+        if self.pools[k] in self.aggregate or self.anonymous:
+            return None
+        return int(np.unique(self.rows[k].rater).size)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The judgments of one question.
+
+    frame : judge, condition and a column per factor, one row per cell; cube : (C, I, R), NaN where there is no
+    rating; status : (C, I) index into ``reasons`` (0 = ok)
+    """
+
+    frame: pl.DataFrame
+    cube: Array
+    status: npt.NDArray[np.uint8]
+    reasons: tuple[str, ...]
+
+
+def cuts_of(scale: Scale) -> ScaleCuts:
+    """The ends, levels and cuts that features need."""
+    if scale.nominal:
+        return ScaleCuts(levels=scale.level_values, nominal=True)
+    low = np.nan if scale.low is None else float(scale.low)
+    high = np.nan if scale.high is None else float(scale.high)
+    if scale.binary:
+        low, high = 0.0, 1.0
+    return ScaleCuts(low, high, scale.level_values)
+
+
+def build_panel(corpus: Corpus, question: Question, *, consensus: str = "mean", min_raters: int = 1) -> Panel:
+    """Pools of a question as arrays; consensus is the mean or median where there are ``min_raters`` ratings."""
+    ratings = corpus.ratings.filter(pl.col("question") == question.id)
+    means = corpus.aggregates.filter(pl.col("question") == question.id)
+    nominal_items = [item for item, scale in corpus.item_scales.items() if scale.nominal and not question.scale.nominal]
+    items = _item_index(corpus, (ratings, means), nominal_items)
+    ranges = _item_ranges(corpus, question, items)
+    rows = _rater_rows(ratings, items, corpus.pools, ranges)
+    values = _values(rows, question.scale, normalised=ranges is not None)
+    counts = np.stack([_count(pool, len(items), values) for pool in rows])
+    cuts = ScaleCuts(0.0, 1.0) if ranges is not None else cuts_of(question.scale)
+    aggregate = frozenset(means["pool"].cast(pl.String).unique().to_list())
+    arrays = _pool_arrays(rows, counts, values, cuts, consensus, min_raters)
+    arrays = _with_aggregates(arrays, means, items, corpus.pools, ranges)
+    return Panel(
+        question,
+        items["row"].to_numpy().astype(np.int64),
+        corpus.pools,
+        arrays,
+        counts,
+        values,
+        rows,
+        aggregate,
+        ranges,
+        corpus.anonymous_raters,
+        _excluded(ratings, means, nominal_items, arrays, min_raters),
+    )
+
+
+def _excluded(
+    ratings: pl.DataFrame, means: pl.DataFrame, nominal: list[str], arrays: PoolArrays, min_raters: int
+) -> dict[str, int]:
+    left_out = sum(frame.filter(pl.col("item_id").cast(pl.String).is_in(nominal)).height for frame in (ratings, means))
+    few = int(((arrays.n > 0) & (arrays.n < min_raters) & ~arrays.has).sum())
+    return {reason: count for reason, count in (("nominal_item", left_out), ("too_few_raters", few)) if count}
+
+
+def _item_index(corpus: Corpus, frames: tuple[pl.DataFrame, ...], left_out: list[str]) -> pl.DataFrame:
+    """item_id, row (in corpus.items), item (index in the panel) of the items that the frames rate."""
+    rated = pl.concat([frame.select(pl.col("item_id").cast(pl.String)) for frame in frames]).unique()
+    ids = corpus.items.select(pl.col("item_id").cast(pl.String)).with_row_index("row")
+    kept = ids.join(rated, on="item_id", how="semi", maintain_order="left")
+    if left_out:
+        kept = kept.filter(~pl.col("item_id").is_in(left_out))
+    return kept.with_row_index("item")
+
+
+def _item_ranges(corpus: Corpus, question: Question, items: pl.DataFrame) -> tuple[Array, Array] | None:
+    """Low ends and ranges (I,) when items override the question's scale."""
+    if question.scale.nominal or not any(item in corpus.item_scales for item in items["item_id"]):
+        return None
+    scales = [corpus.item_scales.get(item, question.scale) for item in items["item_id"]]
+    low = np.array([np.nan if scale.low is None else scale.low for scale in scales], dtype=float)
+    high = np.array([np.nan if scale.high is None else scale.high for scale in scales], dtype=float)
+    return low, high - low
+
+
+def _rater_rows(
+    ratings: pl.DataFrame, items: pl.DataFrame, pools: tuple[str, ...], ranges: tuple[Array, Array] | None
+) -> tuple[RaterRows, ...]:
+    joined = ratings.with_columns(pl.col("item_id").cast(pl.String)).join(items, on="item_id", how="inner")
+    joined = joined.with_columns(pl.col("rater_id").cast(pl.String).rank("dense").alias("rater"))
+    rows = []
+    for pool in pools:
+        part = joined.filter(pl.col("pool") == pool).sort("item", maintain_order=True)
+        item = part["item"].to_numpy().astype(np.int64)
+        value = part["value"].to_numpy().astype(float)
+        if ranges is not None:
+            value = (value - ranges[0][item]) / ranges[1][item]
+        rows.append(RaterRows(item, part["rater"].to_numpy().astype(np.int64), value))
+    return tuple(rows)
+
+
+def _values(rows: tuple[RaterRows, ...], scale: Scale, normalised: bool) -> Array:
+    """The distinct values that occur, with the declared levels among them."""
+    declared = () if normalised else scale.level_values
+    found = np.unique(np.concatenate([np.asarray(declared, dtype=float), *(pool.value for pool in rows)]))
+    return found if found.size <= MOST_VALUES else np.empty(0)
+
+
+def _count(rows: RaterRows, n_items: int, values: Array) -> Array:
+    if not values.size:
+        return np.zeros((n_items, 0))
+    place = np.searchsorted(values, rows.value)
+    flat = np.bincount(rows.item * values.size + place, minlength=n_items * values.size)
+    return flat.reshape(n_items, values.size).astype(float)
+
+
+def _pool_arrays(
+    rows: tuple[RaterRows, ...], counts: Array, values: Array, cuts: ScaleCuts, consensus: str, min_raters: int
+) -> PoolArrays:
+    n_items = counts.shape[1]
+    n = np.stack([np.bincount(pool.item, minlength=n_items) for pool in rows]).astype(float)
+    total = np.stack([np.bincount(pool.item, pool.value, n_items) for pool in rows])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(n >= max(min_raters, 1), total / n, np.nan)
+        around = np.stack([_squares(pool, total[k] / n[k], n_items) for k, pool in enumerate(rows)])
+        s2 = np.where((n >= 2) & ~np.isnan(mean), around / (n - 1), np.nan)
+        shares = counts / counts.sum(-1, keepdims=True) if cuts.nominal else None
+    if consensus == "median":
+        mean = np.where(np.isnan(mean), np.nan, np.stack([_medians(pool, n_items) for pool in rows]))
+        s2 = np.full_like(s2, np.nan)
+    return PoolArrays(mean, n, s2, cuts, shares)
+
+
+def _squares(rows: RaterRows, mean: Array, n_items: int) -> Array:
+    return np.bincount(rows.item, (rows.value - mean[rows.item]) ** 2, n_items)
+
+
+def _medians(rows: RaterRows, n_items: int) -> Array:
+    frame = pl.DataFrame({"item": rows.item, "value": rows.value}).group_by("item").agg(pl.col("value").median())
+    result = np.full(n_items, np.nan)
+    result[frame["item"].to_numpy()] = frame["value"].to_numpy()
+    return result
+
+
+def _with_aggregates(
+    arrays: PoolArrays,
+    means: pl.DataFrame,
+    items: pl.DataFrame,
+    pools: tuple[str, ...],
+    ranges: tuple[Array, Array] | None,
+) -> PoolArrays:
+    """The consensuses of pools that come without raters; their n is unknown (NaN) unless the table tells it."""
+    if means.is_empty():
+        return arrays
+    mean, n = arrays.mean.copy(), arrays.n.copy()
+    joined = means.with_columns(pl.col("item_id").cast(pl.String)).join(items, on="item_id", how="inner")
+    item = joined["item"].to_numpy().astype(np.int64)
+    pool = np.array([pools.index(name) for name in joined["pool"].cast(pl.String)], dtype=np.int64)
+    value = joined["value"].to_numpy().astype(float)
+    mean[pool, item] = value if ranges is None else (value - ranges[0][item]) / ranges[1][item]
+    n[pool, item] = np.nan
+    return PoolArrays(mean, n, arrays.s2, arrays.scale, arrays.shares)
+
+
+def build_cells(judgments: Judgments, question: Question, corpus: Corpus, panel: Panel) -> Cells:
+    """The judgments of a question as an array over its items; judgments of other items are not in it."""
+    table = judgments.table.filter(pl.col("question") == question.id)
+    frame = judgments.cells.join(
+        table.select("judge", "condition").unique(), on=["judge", "condition"], how="semi", maintain_order="left"
+    )
+    ids = corpus.items["item_id"].cast(pl.String).gather(panel.item_rows)
+    index = pl.DataFrame({"item_id": ids}).with_row_index("item")
+    keys = frame.select("judge", "condition").with_row_index("cell")
+    joined = table.with_columns(pl.col("item_id").cast(pl.String)).join(index, on="item_id", how="inner")
+    joined = joined.join(keys, on=["judge", "condition"], how="inner")
+    return _cube(frame, joined, panel)
+
+
+def _cube(frame: pl.DataFrame, joined: pl.DataFrame, panel: Panel) -> Cells:
+    repeat = joined["repeat"].rank("dense").to_numpy().astype(np.int64) - 1
+    n_repeats = int(repeat.max()) + 1 if repeat.size else 1
+    cell, item = joined["cell"].to_numpy().astype(np.int64), joined["item"].to_numpy().astype(np.int64)
+    cube = np.full((frame.height, panel.n_items, n_repeats), np.nan)
+    value = joined["value"].to_numpy().astype(float)
+    if panel.ranges is not None:
+        value = (value - panel.ranges[0][item]) / panel.ranges[1][item]
+    cube[cell, item, repeat] = value
+    statuses = joined["status"].cast(pl.String)
+    reasons = ("ok", *sorted(set(statuses.unique().to_list()) - {"ok"}), "absent")
+    status = np.full(cube.shape[:2], reasons.index("absent"), dtype=np.uint8)
+    codes = statuses.replace_strict({name: code for code, name in enumerate(reasons)}, return_dtype=pl.UInt8)
+    status[cell, item] = codes.to_numpy()
+    status[~np.isnan(cube).all(-1)] = 0
+    return Cells(frame, cube, status, reasons)

@@ -1,0 +1,225 @@
+"""The reference pools before any judge: section 1 of the definitions, for every pool and pair, in every slice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from voirdire.analysis.context import Context, Mask, context_reason, scale_codes, subset
+from voirdire.analysis.engine import ItemSampler, Result, active, compute
+from voirdire.analysis.rater_sampler import sampler_of
+from voirdire.stats.alpha import alpha
+from voirdire.stats.ceilings import leave_one_out, other_ceiling, other_disagreement, own_ceiling, own_disagreement
+from voirdire.stats.features import Features
+from voirdire.stats.gap import gap_test
+from voirdire.stats.per_item import PerItem
+from voirdire.stats.raters import split_half
+from voirdire.stats.resampling import fisher_z, percentile, weighted_sums
+
+SPLITS = 200
+
+
+def add_pools(context: Context) -> None:
+    """All rows of section 1 that need no role of a question."""
+    codes = scale_codes(context.panel)
+    for name, mask in context.slices.items():
+        arrays = subset(context.panel.arrays, mask)
+        features = Features(arrays)
+        sampler = sampler_of(context, name, mask)
+        whole = name == "all"
+        _add_counts(context, name, mask)
+        for k in range(len(context.pools)):
+            statistics = active("pool", scale_codes=codes, sliced_only=not whole)
+            add_results(context, compute(statistics, features, (k,), sampler), (k,), name)
+            _add_alpha(context, k, name, mask)
+            _add_ceiling(context, (k,), name, mask, sampler)
+        for pair in context.pairs if whole else context.detail:
+            statistics = active("pair", scale_codes=codes, sliced_only=not whole)
+            add_results(context, compute(statistics, features, pair, sampler), pair, name)
+            _add_gap_test(context, pair, name, mask)
+            if whole:
+                _add_spearman(context, pair, features)
+                for target in (pair, pair[::-1]):
+                    _add_ceiling(context, target, name, mask, sampler)
+    for k in range(len(context.pools)):
+        _add_split_half(context, k)
+
+
+def add_results(context: Context, results: Sequence[Result], target: tuple[int, ...], slice_name: str) -> None:
+    """Rows of additive statistics of a pool or pair."""
+    for result in results:
+        context.table.add(
+            result.statistic.name,
+            result.values,
+            params=result.statistic.key[1],
+            reasons=[context_reason(context, reason) for reason in result.reasons],
+            low=result.low,
+            high=result.high,
+            n=result.n,
+            definition=context.definition(result.method, n_per_item=context.median_n(target)),
+            question=context.panel.question.id,
+            slice=slice_name,
+            **context.names(target),
+        )
+
+
+def _add_counts(context: Context, name: str, mask: Mask) -> None:
+    panel = context.panel
+    for k, pool in enumerate(panel.pools):
+        has = panel.arrays.has[k] & mask
+        common = {"question": panel.question.id, "pool": pool, "slice": name, "definition": context.definition()}
+        n = int(has.sum())
+        context.table.add("n_items", n, n=n, **common)
+        rows = panel.rows[k]
+        kept = mask[rows.item]
+        aggregate = pool in panel.aggregate
+        context.table.add("n_ratings", None if aggregate else int(kept.sum()), reasons="aggregate_pool", n=n, **common)
+        anonymous = panel.raters(k) is None
+        raters = None if anonymous else int(np.unique(rows.rater[kept]).size)
+        context.table.add("n_raters", raters, reasons="aggregate_pool" if aggregate else "anonymous_raters", n=n, **common)
+        counts = panel.arrays.n[k][has]
+        known = counts[~np.isnan(counts)]
+        median = float(np.median(known)) if known.size else None
+        reason = "aggregate_pool" if aggregate else "no_items"
+        context.table.add("raters_per_item", median, reasons=reason, n=n, **common)
+
+
+def _add_alpha(context: Context, k: int, name: str, mask: Mask) -> None:
+    panel, options = context.panel, context.options
+    level = "nominal" if panel.question.scale.binary else panel.question.scale.level
+    level = "interval" if panel.normalised else level
+    common = {
+        "params": f"level={level}",
+        "definition": context.definition("percentile"),
+        "question": panel.question.id,
+        "pool": panel.pools[k],
+        "slice": name,
+    }
+    if panel.pools[k] in panel.aggregate:
+        context.table.add("alpha", None, reasons="aggregate_pool", **common)
+        return
+    if not panel.values.size:
+        context.table.add("alpha", None, reasons="too_many_values", **common)
+        return
+    result = alpha(panel.counts[k][mask], panel.values, level, draws=options.draws, rng=context.rng("alpha", name))
+    low, high = (np.nan, np.nan)
+    if result.draws.size and result.n > 1:
+        low, high = (float(end[0]) for end in percentile(result.draws[None], options.level))
+    context.table.add("alpha", result.value, reasons=result.undefined, low=low, high=high, n=result.n, **common)
+
+
+def _add_gap_test(context: Context, pair: tuple[int, int], name: str, mask: Mask) -> None:
+    panel, options = context.panel, context.options
+    common = {"question": panel.question.id, "slice": name, **context.names(pair)}
+    if any(panel.pools[k] in panel.aggregate for k in pair):
+        for part in ("p", "null_mean", "n_left_out"):
+            context.table.add(f"gap_test.{part}", None, reasons="aggregate_pool", definition=context.definition(), **common)
+        return
+    rows = [panel.rows[k] for k in pair]
+    keep = [mask[row.item] for row in rows]
+    item = np.concatenate([row.item[kept] for row, kept in zip(rows, keep, strict=True)])
+    rater = np.concatenate([row.rater[kept] for row, kept in zip(rows, keep, strict=True)])
+    value = np.concatenate([row.value[kept] for row, kept in zip(rows, keep, strict=True)])
+    is_b = np.repeat([False, True], [int(kept.sum()) for kept in keep])
+    result = gap_test(
+        item,
+        rater,
+        value,
+        is_b,
+        rng=context.rng("gap", name, *pair),
+        anonymous=panel.anonymous,
+        nominal=panel.question.scale.nominal,
+        permutations=options.permutations,
+    )
+    definition = context.definition(method=result.method, permutations=result.permutations)
+    for part, value_of in (("p", result.p), ("null_mean", result.null_mean), ("n_left_out", result.n_left_out)):
+        reasons = result.undefined
+        context.table.add(
+            f"gap_test.{part}", value_of, reasons=reasons, n=result.n_items, definition=definition, **common
+        )
+
+
+def _add_spearman(context: Context, pair: tuple[int, int], features: Features) -> None:
+    from scipy.stats import spearmanr
+
+    a, b = pair
+    mean = features.pools.mean
+    common = features.pools.has[a] & features.pools.has[b]
+    n = int(common.sum())
+    reason, value, ends = "no_common_items", None, (np.nan, np.nan)
+    if context.panel.question.scale.nominal:
+        reason = "nominal_scale"
+    elif n > 1 and np.ptp(mean[a][common]) > 0 and np.ptp(mean[b][common]) > 0:
+        value = float(spearmanr(mean[a][common], mean[b][common]).statistic)
+        low, high = fisher_z(np.array([value]), np.array([n]), context.options.level, extra=value**2 / 2)
+        ends = (float(low[0]), float(high[0]))
+    elif n:
+        reason = "one_item" if n == 1 else "constant_consensus"
+    context.table.add(
+        "cross_pool_spearman",
+        value,
+        reasons=reason,
+        low=ends[0],
+        high=ends[1],
+        n=n,
+        definition=context.definition("fisher_z"),
+        question=context.panel.question.id,
+        **context.names(pair),
+    )
+
+
+def _add_ceiling(context: Context, target: tuple[int, ...], name: str, mask: Mask, sampler: ItemSampler) -> None:
+    """``ceiling.own`` of a pool, ``ceiling.other`` of its raters' neighbours."""
+    panel = context.panel
+    statistic = "ceiling.own" if len(target) == 1 else "ceiling.other"
+    common = {
+        "definition": context.definition("percentile"),
+        "question": panel.question.id,
+        "slice": name,
+        **context.names(target),
+    }
+    if any(panel.pools[k] in panel.aggregate for k in target) or not panel.values.size:
+        context.table.add(statistic, None, reasons="aggregate_pool", **common)
+        return
+    per_item = _ceiling(context, target, mask)
+    value = float(per_item.mean())
+    n = int(per_item.n)
+    low, high = interval_of(per_item, sampler, context.options.level)
+    context.table.add(statistic, value, reasons="no_individual_ratings", low=low, high=high, n=n, **common)
+
+
+def _ceiling(context: Context, target: tuple[int, ...], mask: Mask) -> PerItem:
+    counts = [context.panel.counts[k][mask] for k in target]
+    if context.panel.question.scale.nominal:
+        return own_disagreement(counts[0]) if len(target) == 1 else other_disagreement(*counts)
+    loo = leave_one_out(counts[0], context.panel.values)
+    return own_ceiling(loo) if len(target) == 1 else other_ceiling(loo, counts[1])
+
+
+def interval_of(per_item: PerItem, sampler: ItemSampler, level: float) -> tuple[float, float]:
+    """Percentile interval of a mean over items."""
+    if not len(sampler.weights) or int(per_item.n) < 2:
+        return np.nan, np.nan
+    stacked = np.stack([per_item.values, per_item.valid.astype(float)])
+    sums = weighted_sums(sampler.weights, stacked)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        low, high = percentile(sums[:1] / sums[1:], level)
+    return float(low[0]), float(high[0])
+
+
+def _add_split_half(context: Context, k: int) -> None:
+    panel = context.panel
+    rows = panel.rows[k]
+    common = {
+        "params": f"splits={SPLITS}",
+        "definition": context.definition(seed=context.options.seed),
+        "question": panel.question.id,
+        "pool": panel.pools[k],
+    }
+    if panel.pools[k] in panel.aggregate or panel.question.scale.nominal:
+        reason = "aggregate_pool" if panel.pools[k] in panel.aggregate else "nominal_scale"
+        context.table.add("split_half", None, reasons=reason, **common)
+        return
+    result = split_half(rows.item, rows.value, rng=context.rng("split_half", k), splits=SPLITS)
+    context.table.add("split_half", result.value, reasons=result.undefined, n=result.n, **common)

@@ -1,0 +1,119 @@
+"""The profile: every estimate of a corpus and its judges, for every pool."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+
+from voirdire import plugins
+from voirdire.analysis.rows import COLUMNS, estimate_of
+from voirdire.errors import InputError
+from voirdire.estimate import Estimate
+
+FORMAT = 1
+ESTIMATES, PROFILE = "estimates.csv", "profile.json"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """All estimates with what is needed to read them.
+
+    estimates : one row an estimate (see the reference page of the table)
+    meta : what was read, computed and chosen; JSON-able
+    distributions : question, kind (pool | judge), name, condition, level, share, count
+    items : the items that split the pools most, with texts, consensuses and judges' ratings
+    """
+
+    estimates: pl.DataFrame
+    meta: Mapping[str, Any]
+    distributions: pl.DataFrame
+    items: pl.DataFrame
+
+    def get(
+        self,
+        statistic: str,
+        *,
+        params: str = "",
+        question: str | None = None,
+        pool: str = "",
+        pool_b: str = "",
+        judge: str = "",
+        condition: str = "",
+        slice: str = "all",  # noqa: A002
+    ) -> Estimate:
+        """One estimate. ``question`` may be left out when the profile has one question with this row.
+
+        Raises KeyError when there is no such row or more than one.
+        """
+        place = {"pool": pool, "pool_b": pool_b, "judge": judge, "condition": condition, "slice": slice}
+        wanted = {"statistic": statistic, "params": params, **place}
+        if question is not None:
+            wanted["question"] = question
+        rows = self.estimates.filter(pl.all_horizontal(pl.col(name) == value for name, value in wanted.items()))
+        if rows.height != 1:
+            raise KeyError(f"{rows.height} rows of {wanted}")
+        return estimate_of(rows.row(0, named=True))
+
+    def to_html(self, path: str | Path | None = None, lang: str = "en") -> str:
+        """The report as one self-contained HTML page; also written to ``path``."""
+        page: str = plugins.load(plugins.RENDERERS, "html")(self, lang)
+        if path is not None:
+            Path(path).write_text(page, encoding="utf-8")
+        return page
+
+    def save(self, directory: str | Path) -> None:
+        """Write estimates.csv and profile.json."""
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.estimates.write_csv(folder / ESTIMATES)
+        (folder / PROFILE).write_bytes(self.to_json())
+
+    def to_json(self) -> bytes:
+        """The whole profile; signatures are kept in full."""
+        document = {
+            "format": FORMAT,
+            "meta": self.meta,
+            "estimates": _columns(self.estimates),
+            "distributions": _columns(self.distributions),
+            "items": _columns(self.items),
+        }
+        return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Profile:
+        """Read an audit folder or a profile.json. Raises InputError when it is neither."""
+        file = Path(path)
+        file = file / PROFILE if file.is_dir() else file
+        if not file.is_file():
+            raise InputError("audit.profile_missing", file=str(path))
+        try:
+            document = orjson.loads(file.read_bytes())
+        except orjson.JSONDecodeError as error:
+            raise InputError("audit.profile_broken", file=str(file), value=str(error)) from None
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise InputError("audit.profile_broken", file=str(file), value="format")
+        estimates = pl.DataFrame(document["estimates"], schema=COLUMNS)
+        frames = (pl.DataFrame(document[name], infer_schema_length=None) for name in ("distributions", "items"))
+        return cls(estimates, document["meta"], *frames)
+
+    def _repr_html_(self) -> str:
+        """A rich view in notebooks: verdicts and pools."""
+        summary: str = plugins.load(plugins.RENDERERS, "notebook")(self, "en")
+        return summary
+
+    def __repr__(self) -> str:
+        """Short text: pools, judges and the number of estimates."""
+        out = io.StringIO()
+        pools = ", ".join(pool["name"] for pool in self.meta["pools"])
+        out.write(f"Profile({self.estimates.height} estimates; pools {pools}; {len(self.meta['judges'])} judges)")
+        return out.getvalue()
+
+
+def _columns(frame: pl.DataFrame) -> dict[str, list[Any]]:
+    return {name: frame[name].to_list() for name in frame.columns}

@@ -1,0 +1,101 @@
+"""``resample=items+raters``: intervals that speak of new items rated by new raters of the same pools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+
+from voirdire.analysis.context import Context, Mask
+from voirdire.analysis.engine import ItemSampler, Sums
+from voirdire.statistic import Statistic
+from voirdire.stats.features import Array, Features, PoolArrays
+from voirdire.stats.raters import RaterSampling
+from voirdire.stats.resampling import normal
+
+
+def sampler_of(context: Context, name: str, mask: Mask) -> ItemSampler:
+    """The sampler that the options ask for, on the items of one slice."""
+    rng = context.rng("items", name)
+    n_items = int(mask.sum())
+    if context.options.resample == "items" or context.panel.question.scale.nominal:
+        return ItemSampler(n_items, context.options, rng)
+    return RaterSampler(context, name, mask, rng)
+
+
+class RaterSampler(ItemSampler):
+    """Draws of items and of raters: each draw has consensuses of its own.
+
+    The interval is estimate +- z SE of the draws, never a percentile one: drawn consensuses are noisier than the
+    observed, so absolute differences are biased upward. A target with a pool of fewer than five raters has none;
+    pools that come without raters keep their consensuses.
+    """
+
+    def __init__(self, context: Context, name: str, mask: Mask, rng: np.random.Generator) -> None:
+        super().__init__(int(mask.sum()), context.options, rng)
+        self.place = np.cumsum(mask) - 1
+        self.context = context
+        self.name = name
+        rows = [(k, row, mask[row.item]) for k, row in enumerate(context.panel.rows)]
+        self.sampling = RaterSampling(
+            np.concatenate([self.place[row.item[kept]] for _, row, kept in rows]),
+            np.concatenate([row.rater[kept] for _, row, kept in rows]),
+            np.concatenate([np.full(int(kept.sum()), k) for k, _, kept in rows]),
+            np.concatenate([row.value[kept] for _, row, kept in rows]),
+            n_items=int(mask.sum()),
+            n_pools=len(context.pools),
+            anonymous=context.panel.anonymous,
+        )
+        self.aggregate = {k for k, pool in enumerate(context.pools) if pool in context.panel.aggregate}
+        self.unusable = frozenset(k for k in self.sampling.undefined if k not in self.aggregate)
+
+    @property
+    def method(self) -> str:
+        """Name of the interval in signatures."""
+        return "normal"
+
+    def sums(self, features: Features, names: Sequence[str], target: tuple[int, ...]) -> dict[str, Sums]:
+        """The sums of every named feature; no draws for a target with too few raters."""
+        names = list(dict.fromkeys(names))
+        stacked = np.concatenate([features.get(name, target) for name in names])
+        usable = not self.unusable & set(target) and self.weights.size > 0
+        draws = np.column_stack(self._draws(features, names, target)) if usable else np.empty((len(stacked), 0))
+        width = len(stacked) // len(names)
+        parts = {name: slice(place * width, (place + 1) * width) for place, name in enumerate(names)}
+        points = stacked.sum(-1)
+        return {name: Sums(points[part], draws[part]) for name, part in parts.items()}
+
+    def _draws(self, features: Features, names: Sequence[str], target: tuple[int, ...]) -> list[Array]:
+        rng = self.context.rng("raters", self.name)
+        chunks = self.sampling.draws(self.options.draws, rng)
+        worlds = chain.from_iterable(
+            zip(chunk.item_weights, chunk.mean, chunk.n, chunk.s2, strict=True) for chunk in chunks
+        )
+        return [self._one(features, names, target, *world) for world in worlds]
+
+    def _one(
+        self,
+        features: Features,
+        names: Sequence[str],
+        target: tuple[int, ...],
+        weights: Array,
+        mean: Array,
+        n: Array,
+        s2: Array,
+    ) -> Array:
+        fixed = sorted(self.aggregate)
+        mean, n = mean.copy(), n.copy()
+        mean[fixed], n[fixed] = features.pools.mean[fixed], features.pools.n[fixed]
+        drawn = Features(
+            PoolArrays(mean, n, s2, features.pools.scale),
+            features.cube,
+            min_gap=features.min_gap,
+            constant_loss=features.constant_loss,
+            loo=features.loo,
+        )
+        return np.asarray(np.concatenate([drawn.get(name, target) for name in names]) @ weights)
+
+    def interval(self, statistic: Statistic, values: Array, draws: Array, left_out: Array | None) -> tuple[Array, Array]:
+        """Estimate +- z * SE of the draws."""
+        return normal(values, draws, self.options.level)

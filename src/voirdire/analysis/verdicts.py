@@ -1,0 +1,145 @@
+"""Verdicts: the rule of section 6, first that applies, with thresholds in the signature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from voirdire.analysis.context import Context
+from voirdire.analysis.judge_rows import Judged
+from voirdire.analysis.rows import Table
+from voirdire.analysis.validity import GAP_LEVEL
+
+LEAST_ITEMS = 30
+NEEDED = ("mae_vs_constant", "ceiling.judge", "delta", "delta_sq")
+POOLS = ("gate", "ceiling.own", "gap_test.p")
+
+
+@dataclass(frozen=True)
+class Number:
+    """What a verdict reads of a row."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    label: str | None
+
+
+NOTHING = Number(None, None, None, 0, None)
+
+
+def add_verdicts(contexts: Sequence[Context], cells: Mapping[str, Judged], table: Table) -> None:
+    """Verdict rows of every judge (each full cell and all conditions together) for every pool and detailed pair."""
+    if not cells:
+        return
+    rows = _index(table.frame())
+    for context in contexts:
+        judged = cells.get(context.panel.question.id)
+        if judged is None:
+            continue
+        chosen = _chosen(judged)
+        for k in range(len(context.pools)):
+            _add(context, table, rows, judged, chosen, (k,))
+        for pair in context.detail:
+            _add(context, table, rows, judged, chosen, pair)
+
+
+def _index(frame: pl.DataFrame) -> dict[tuple[str, ...], Number]:
+    keys = ("statistic", "question", "pool", "pool_b", "judge", "condition")
+    rows = frame.filter((pl.col("slice") == "all") & pl.col("statistic").is_in([*NEEDED, *POOLS]))
+    rows = rows.filter(~pl.col("params").str.contains("control="))
+    columns = rows.select(*keys, "value", "low", "high", "n", "label").iter_rows()
+    return {row[:6]: Number(*row[6:]) for row in columns}
+
+
+def _chosen(judged: Judged) -> list[int]:
+    """Selections that speak of one real judge: its full cells, and all its conditions together."""
+    selections = judged.selections
+    names = set(judged.cells.frame["judge"].cast(pl.String))
+    whole = [
+        s
+        for s in range(len(selections))
+        if selections.judges[s] in names and (selections.full[s] or selections.conditions[s] == "*")
+    ]
+    return [s for s in whole if not selections.judges[s].startswith("control:")]
+
+
+def _add(
+    context: Context,
+    table: Table,
+    rows: Mapping[tuple[str, ...], Number],
+    judged: Judged,
+    chosen: list[int],
+    target: tuple[int, ...],
+) -> None:
+    selections, question, names = judged.selections, context.panel.question.id, context.names(target)
+    where = (question, names["pool"], names.get("pool_b", ""))
+    rule = _pool_verdict if len(target) == 1 else _pair_verdict
+    labels, counts = [], []
+    for s in chosen:
+        place = (*where, selections.judges[s], selections.conditions[s])
+        label, n = rule(context, rows, place, int(selections.matrix[s].sum()))
+        labels.append(label)
+        counts.append(n)
+    table.add(
+        "verdict",
+        np.full(len(chosen), np.nan),
+        labels=labels,
+        n=counts,
+        definition=context.definition(least_items=LEAST_ITEMS, gate=context.options.gate_reliability, gap_level=GAP_LEVEL),
+        question=question,
+        judge=[selections.judges[s] for s in chosen],
+        condition=[selections.conditions[s] for s in chosen],
+        **names,
+    )
+
+
+def _pool_verdict(
+    context: Context, rows: Mapping[tuple[str, ...], Number], place: tuple[str, ...], n_cells: int
+) -> tuple[str, int]:
+    question, pool, _, judge, condition = place
+    gate = rows.get(("gate", question, pool, "", "", ""), NOTHING).label
+    against = rows.get(("mae_vs_constant", question, pool, "", judge, condition), NOTHING)
+    if gate == "fail" or against.n / max(n_cells, 1) < LEAST_ITEMS or against.high is None:
+        return "cannot_say", against.n
+    if against.high >= 0:
+        return "no_better_than_constant", against.n
+    own = rows.get(("ceiling.own", question, pool, "", "", ""), NOTHING)
+    mine = rows.get(("ceiling.judge", question, pool, "", judge, condition), NOTHING)
+    if gate == "unknown" or own.high is None or mine.value is None:
+        return "better_than_constant", against.n
+    return ("worse_than_rater" if mine.value > own.high else "as_near_as_rater"), against.n
+
+
+def _sign(number: Number) -> int:
+    """+1 or -1 when the interval excludes 0, else 0."""
+    if number.low is None or number.high is None:
+        return 0
+    return int(number.low > 0) - int(number.high < 0)
+
+
+def _pair_verdict(
+    context: Context, rows: Mapping[tuple[str, ...], Number], place: tuple[str, ...], n_cells: int
+) -> tuple[str, int]:
+    question, pool, pool_b, judge, condition = place
+    delta = rows.get(("delta", *place), NOTHING)
+    squared = rows.get(("delta_sq", *place), NOTHING)
+    nominal = context.panel.question.scale.nominal
+    gates = {rows.get(("gate", question, name, "", "", ""), NOTHING).label for name in (pool, pool_b)}
+    gap = rows.get(("gap_test.p", question, pool, pool_b, "", ""), NOTHING).value
+    lacking = delta.high is None or gap is None or (squared.high is None and not nominal)
+    if "fail" in gates or delta.n / max(n_cells, 1) < LEAST_ITEMS or lacking:
+        return "cannot_say", delta.n
+    first, second = _sign(delta), _sign(delta) if nominal else _sign(squared)
+    if first * second < 0:
+        return "sign_conflict", delta.n
+    if first == 0 or first != second or gap >= GAP_LEVEL:  # type: ignore[operator]
+        return "undecided", delta.n
+    return ("nearer_b" if first > 0 else "nearer_a"), delta.n
+
+

@@ -74,7 +74,9 @@ def write(make: Callable[[], Profile], out: Path, lang: str, progress: Progress 
     profile.save(out)
     files = write_report(profile, out, lang)
     written = {*map(Path, files), out / "estimates.csv", out / "profile.json"}
-    return Written(profile, out, out / "report.html", tuple(sorted(written)), terminal(profile, lang))
+    report = out / "report.html"
+    summary = terminal(profile, lang, report)
+    return Written(profile, out, report, tuple(sorted(written)), summary)
 
 
 def evaluate_inputs(inputs: Inputs, progress: Progress | None, told: Listener | None) -> Profile:

@@ -64,7 +64,6 @@ def audit(
     interval: o.IntervalOption = None,
     permutations: o.Permutations = None,
     gate_reliability: o.GateReliability = None,
-    correction: o.Correction = None,
     seed: o.Seed = None,
     out: o.Out = None,
     json: o.Json = False,

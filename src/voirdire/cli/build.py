@@ -86,16 +86,20 @@ def add(group: typer.Typer, name: str, function: Any, key: str) -> None:
     group.command(name, cls=LocalCommand, help=f"{key}.help", epilog=f"{key}.example")(function)
 
 
-def _root(
-    version: bool = typer.Option(False, "--version", help="cli.option.version", is_eager=True, callback=None),
-    lang: str = typer.Option(None, "--lang", help="cli.option.lang"),
-) -> None:
-    if version:
+def _tell_version(asked: bool) -> None:
+    if asked:
         from voirdire.cli import show
         from voirdire.version import VERSION
 
         show.out(VERSION)
         raise typer.Exit()
+
+
+def _root(
+    version: bool = typer.Option(False, "--version", help="cli.option.version", is_eager=True, callback=_tell_version),
+    lang: str = typer.Option(None, "--lang", help="cli.option.lang", metavar="en|zh"),
+) -> None:
+    """Every command goes through here; the options have been dealt with before."""
 
 
 def _described(option: TyperOption | None, lang: str) -> TyperOption | None:

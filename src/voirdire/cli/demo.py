@@ -32,4 +32,4 @@ def demo(
     asked = {name: value for name, value in (("draws", draws), ("seed", seed)) if value is not None}
     with show.Progress(language) as progress:
         written = run_demo(out or Path("voirdire-demo"), language, progress=progress, told=reader, **asked)
-    finish(written, "demo", language, json)
+    finish(written, "demo", json)

@@ -27,6 +27,19 @@ def decide(args: Sequence[str], environ: Mapping[str, str]) -> str:
     return "zh" if locale.lower().startswith("zh") else "en"
 
 
+def without(args: Sequence[str]) -> list[str]:
+    """The arguments without ``--lang`` and its value: it is decided, and may stand anywhere.
+
+    >>> without(["signature", "--lang", "zh", "--help"]), without(["x", "--lang=zh", "--", "--lang"])
+    (['signature', '--help'], ['x', '--', '--lang'])
+    """
+    place = next((place for place, arg in enumerate(args) if arg == "--lang" or arg.startswith("--lang=")), None)
+    end = list(args).index("--") if "--" in args else len(args)
+    if place is None or place >= end or (args[place] == "--lang" and place + 1 >= len(args)):
+        return list(args)
+    return [*args[:place], *without(args[place + (2 if args[place] == "--lang" else 1) :])]
+
+
 def _option(args: Sequence[str]) -> str | None:
     for place, arg in enumerate(args):
         if arg == "--":

@@ -42,7 +42,7 @@ def run(args: Sequence[str]) -> int:
         lang = language.decide(args, os.environ)
         from voirdire.cli.build import build_app
 
-        result = build_app(lang).main(list(args), prog_name="voirdire", standalone_mode=False, obj=lang)
+        result = build_app(lang).main(language.without(args), prog_name="voirdire", standalone_mode=False, obj=lang)
         return _interrupted(lang, as_json) if result == _SIGINT else int(result or 0)
     except VoirdireError as error:
         return _tell(error.key, error.message(lang), lang, as_json, error.exit_code, error.fields)
@@ -50,6 +50,8 @@ def run(args: Sequence[str]) -> int:
         return _mistake(error, lang, as_json)
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted(lang, as_json)
+    except SystemExit:  # typer's answer to a reader that went away
+        return 0
     except Exception:  # noqa: BLE001
         show.err(traceback.format_exc())
         return _tell("cli.fault", text("cli.fault", lang), lang, as_json, FAULT)
@@ -63,7 +65,7 @@ def _mistake(error: Any, lang: str, as_json: bool) -> int:
     """Tell a wrong use of options or arguments, in the language of the run."""
     kind = type(error).__name__
     if kind == "NoArgsIsHelpError":
-        show.err(error.format_message())
+        show.err(error.format_message().strip() or text("cli.usage.no_args", lang))
         return USAGE
     ctx = getattr(error, "ctx", None)
     option = getattr(error, "option_name", None) or _hint(error)

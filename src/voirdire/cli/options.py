@@ -73,7 +73,6 @@ Resample = Annotated[str | None, _option("--resample", panel="analysis", metavar
 IntervalOption = Annotated[str | None, _option("--interval", panel="analysis", metavar="percentile|bca")]
 Permutations = Annotated[int | None, _option("--permutations", panel="analysis", metavar="N")]
 GateReliability = Annotated[float | None, _option("--gate-reliability", panel="analysis", metavar="X")]
-Correction = Annotated[str | None, _option("--correction", panel="analysis", metavar="NAME")]
 Seed = Annotated[int | None, _option("--seed", panel="analysis", metavar="N")]
 
 Out = Annotated[Path | None, _option("--out", panel="output", metavar="DIR")]

@@ -41,18 +41,16 @@ def run_audit(ctx: typer.Context, command: str) -> None:
     run = audit_to if command == "audit" else validate_to
     with show.Progress(lang) as progress:
         written = run(folder, lang, progress=progress, told=Reader(lang, quiet=as_json), **options)
-    finish(written, command, lang, as_json)
+    finish(written, command, as_json)
 
 
-def finish(written: Written, command: str, lang: str, as_json: bool) -> None:
+def finish(written: Written, command: str, as_json: bool) -> None:
     """Show the summary of a profile and where its files are, or all of it as JSON."""
     if as_json:
         show.json(document(written, command))
         return
     show.out("")
     show.out(written.summary)
-    show.out("")
-    show.out(text("cli.written", lang, report=show.clean(written.report)))
 
 
 def document(written: Written, command: str) -> dict[str, Any]:
@@ -92,10 +90,8 @@ def _left_out(excluded: Any, lang: str) -> str:
 
 
 def _reason(reason: str, lang: str) -> str:
-    for key in (f"excluded.{reason}", f"input.reason.{reason}", f"report.excluded.{reason}"):
-        if has(key, lang):
-            return text(key, lang)
-    return reason
+    key = f"input.reason.{reason}"
+    return text(key, lang) if has(key, lang) else reason
 
 
 def _table(table: str, lang: str) -> str:

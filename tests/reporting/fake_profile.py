@@ -94,6 +94,7 @@ def _pools(m: Maker, question: str, pools: list[str]) -> None:
         m.number("alpha", 0.5, 0.9, **at)
         m.number("reliability", 0.8, 0.95, **at)
         m.add("split_half", None, **at)
+        m.number("ceiling.own", 0.4, 0.8, **at)
         m.add("gate", ("pass", "pass_low_alpha", "fail", "unknown")[place % 4], **at)
     for a, b in itertools.combinations(pools, 2):
         _pair(m, {"question": question, "pool": a, "pool_b": b})
@@ -137,7 +138,7 @@ def _judge_pool(m: Maker, at: dict[str, str], constant: bool, control: bool, poo
     m.number("floor_recovery", 0, 0.4, **at)
     if not control:
         m.number("mae_vs_constant", -0.2, 0.2, **at)
-        for name in ("ceiling.judge", "ceiling.own", "mae.bound_low", "mae.bound_high"):
+        for name in ("ceiling.judge", "mae.bound_low", "mae.bound_high"):
             m.number(name, 0.5, 1.5, **at)
         for name in ("distribution.w1", "distribution.js", "distribution.w1_floor", "distribution.js_floor"):
             m.number(name, 0.1, 0.6, None, **at)

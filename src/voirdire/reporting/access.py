@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
@@ -10,6 +11,7 @@ import polars as pl
 
 PLACE = ("params", "question", "pool", "pool_b", "judge", "condition", "slice")
 ALL = "*"
+VARIANT = re.compile(r"\b(control|form|fit|unit|pairing)=")
 TURNING = "\u202a\u202b\u202d\u202e\u2066\u2067\u2068"
 
 
@@ -76,14 +78,17 @@ class View:
         return "".join("\ufffd" if _forbidden(char) else char for char in str(value))
 
     def row(self, statistic: str, **place: str) -> Row | None:
-        """The estimate at a place (empty parts left out, slice ``all``), or None when it was not computed."""
+        """The estimate at a place (empty parts left out, slice ``all``), or None when it was not computed.
+
+        Without params the plain estimate is meant, also where its params name a setting (``folds=10``).
+        """
         place.setdefault("slice", "all")
         return self._of(statistic).get(tuple(place.get(part, "") for part in PLACE))
 
     def rows(self, statistic: str, **place: str) -> Iterator[Row]:
         """Every estimate of a statistic that agrees with the given parts of the place."""
-        for row in self._of(statistic).values():
-            if all(getattr(row, part) == value for part, value in place.items()):
+        for key, row in self._of(statistic).items():
+            if key[0] == row.params and all(getattr(row, part) == value for part, value in place.items()):
                 yield row
 
     def has(self, statistic: str, **place: str) -> bool:
@@ -94,7 +99,11 @@ class View:
         if statistic not in self._index:
             part = self._parts.get(statistic)
             rows = [] if part is None else [Row(*line) for line in part.select(Row._fields).iter_rows()]
-            self._index[statistic] = {tuple(getattr(row, name) for name in PLACE): row for row in rows}
+            index = {tuple(getattr(row, name) for name in PLACE): row for row in rows}
+            for row in rows:
+                if row.params and not VARIANT.search(row.params):
+                    index.setdefault(("", *(getattr(row, name) for name in PLACE[1:])), row)
+            self._index[statistic] = index
         return self._index[statistic]
 
     @property

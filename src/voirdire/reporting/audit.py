@@ -28,7 +28,9 @@ def plain_grid(
     )
     if not lines:
         return None
-    return Grid(name, caption, heads, tuple(Column(title) for title in columns), (("", lines),))
+    numeric = [all(line.entries[place].numeric for line in lines) for place, _ in enumerate(lines[0].entries)]
+    titled = tuple(Column(title, numeric=each) for title, each in zip(columns, numeric, strict=True))
+    return Grid(name, caption, heads, titled, (("", lines),))
 
 
 def _text(value: Any) -> Entry:

@@ -8,7 +8,7 @@ English labels; one whose names need Chinese all the same is not written rather 
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 PROBE = (
@@ -21,6 +21,13 @@ RATIO = 2.0
 
 def svg(spec: dict[str, Any]) -> str:
     """A Vega-Lite specification as SVG with its labels as text."""
+    import json
+
+    return _drawn(json.dumps(spec, sort_keys=True))
+
+
+@lru_cache(maxsize=64)
+def _drawn(spec: str) -> str:
     import vl_convert
 
     return str(vl_convert.vegalite_to_svg(spec))

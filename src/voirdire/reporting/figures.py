@@ -85,12 +85,13 @@ def tilt(
 def _tilt_chart(points: list[dict[str, Any]], order: list[str], pair: tuple[str, str], view: View, words: Words) -> Any:
     alt = _altair()
 
+    x_title = words.t("figure.tilt_axis", a=pair[0], b=pair[1])
     shown = {point["name"] for point in points}
     order = [name for name in order if name in shown]
     x = alt.X(
         "value:Q",
         scale=alt.Scale(domain=[-1.02, 1.02], nice=False),
-        title=words.t("figure.tilt_axis", a=pair[0], b=pair[1]),
+        title=x_title,
         axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="+.1f", grid=False),
     )
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
@@ -98,7 +99,7 @@ def _tilt_chart(points: list[dict[str, Any]], order: list[str], pair: tuple[str,
     marks = [
         alt.Chart(alt.Data(values=[end]))
         .mark_rule(color=colour(view, str(end["pool"])), strokeWidth=2)
-        .encode(x="value:Q")
+        .encode(x=alt.X("value:Q", title=x_title))
         for end in ends
     ]
     labels = [
@@ -106,13 +107,13 @@ def _tilt_chart(points: list[dict[str, Any]], order: list[str], pair: tuple[str,
         .mark_text(
             align=align, baseline="bottom", dy=-6, fontWeight="bold", color=colour(view, str(end["pool"])), limit=220
         )
-        .encode(x="value:Q", y=alt.value(0), text="label:N")
+        .encode(x=alt.X("value:Q", title=x_title), y=alt.value(0), text="label:N")
         for end, align in zip(ends, ("left", "right"), strict=True)
     ]
-    zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE).encode(x="value:Q")
+    zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE).encode(x=alt.X("value:Q", title=x_title))
     paint = alt.Color("kind:N", scale=alt.Scale(domain=["judge", "control"], range=[INK, GREY]), legend=None)
     base = alt.Chart(alt.Data(values=points)).encode(y=y)
-    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q", color=paint)
+    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=x_title), x2="high:Q", color=paint)
     judges = (
         base.transform_filter("datum.kind === 'judge'")
         .mark_point(filled=True, size=70, opacity=1)
@@ -189,17 +190,18 @@ def _distance_chart(
         title=words.t("head.pool"),
     )
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
+    x_title = words.t("figure.mae_axis")
     offset = alt.YOffset("pool:N", sort=list(pools))
-    x = alt.X("value:Q", title=words.t("figure.mae_axis"), scale=alt.Scale(zero=True), axis=alt.Axis(grid=True))
+    x = alt.X("value:Q", title=x_title, scale=alt.Scale(zero=True), axis=alt.Axis(grid=True))
     base = alt.Chart(alt.Data(values=points)).encode(y=y, yOffset=offset, color=paint)
     layers = [
         alt.Chart(alt.Data(values=[line for line in references if line["kind"] == kind]))
         .mark_rule(strokeDash=dash, strokeWidth=1.5)
-        .encode(x="value:Q", color=paint)
+        .encode(x=alt.X("value:Q", title=x_title), color=paint)
         for kind, dash in (("rater", [6, 4]), ("constant", [2, 3]))
         if any(line["kind"] == kind for line in references)
     ]
-    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
+    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=x_title), x2="high:Q")
     dots = base.mark_point(filled=True, size=60, opacity=1).encode(x=x, shape=shape)
     height = max(60, (10 + 14 * len(pools)) * len(order))
     return _finish(alt.layer(*layers, interval, dots).properties(width=480, height=height))
@@ -211,28 +213,25 @@ def distributions(shares: list[dict[str, Any]], levels: Sequence[str], view: Vie
 
     if not shares:
         return None
-    panels = list(dict.fromkeys(entry["panel"] for entry in shares))
-    kinds = list(dict.fromkeys(entry["pool"] for entry in shares))
-    paint = alt.Color(
-        "pool:N",
-        legend=None,
-        scale=alt.Scale(domain=kinds, range=[colour(view, kind) if kind else GREY for kind in kinds]),
+    top = max(entry["share"] for entry in shares)
+    panels: dict[str, list[dict[str, Any]]] = {}
+    for entry in shares:
+        panels.setdefault(entry["panel"], []).append(entry)
+    x = alt.X("level:N", sort=list(levels), title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True, labelLimit=60))
+    y = alt.Y(
+        "share:Q",
+        title=words.t("figure.share_axis"),
+        scale=alt.Scale(domain=[0, top]),
+        axis=alt.Axis(format=".0%", tickCount=4),
     )
-    bars = (
-        alt.Chart(alt.Data(values=shares))
-        .mark_bar()
-        .encode(
-            x=alt.X(
-                "level:N", sort=list(levels), title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True, labelLimit=60)
-            ),
-            y=alt.Y("share:Q", title=words.t("figure.share_axis"), axis=alt.Axis(format="%", tickCount=4)),
-            color=paint,
-        )
-        .properties(width=130, height=90)
-    )
-    header = alt.Header(title=None, labelLimit=150, labelFontWeight="bold", labelFontSize=12)
-    facet = alt.Facet("panel:N", sort=panels, header=header, title=None)
-    return _finish(bars.facet(facet=facet, columns=min(4, len(panels))), facets=True)
+    bars = [
+        alt.Chart(alt.Data(values=entries), title=alt.Title(panel, limit=170, fontSize=12, anchor="start"))
+        .mark_bar(color=colour(view, entries[0]["pool"]) if entries[0]["pool"] else GREY)
+        .encode(x=x, y=y)
+        .properties(width=150, height=90)
+        for panel, entries in panels.items()
+    ]
+    return _finish(alt.concat(*bars, columns=min(4, len(bars)), spacing=20))
 
 
 def heat(grid: Grid) -> Any | None:
@@ -251,9 +250,9 @@ def heat(grid: Grid) -> Any | None:
         return None
     diverging = any(entry.diverging for line in grid.lines for entry in line.entries)
     scale = (
-        alt.Scale(domain=[-1, 0, 1], range=["#D55E00", "#f7f7f7", "#0072B2"])
+        alt.Scale(domain=[-1, 0, 1], range=["#E08640", "#ffffff", "#4095C5"])
         if diverging
-        else alt.Scale(domain=[0, 1], range=["#f7fbff", "#0072B2"])
+        else alt.Scale(domain=[0, 1], range=["#ffffff", "#4095C5"])
     )
     base = alt.Chart(alt.Data(values=cells)).encode(
         x=alt.X(
@@ -265,15 +264,12 @@ def heat(grid: Grid) -> Any | None:
         y=alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=260, domain=False, ticks=False)),
     )
     tiles = base.mark_rect(stroke="white").encode(color=alt.Color("heat:Q", scale=scale, legend=None))
-    texts = base.mark_text(fontSize=11).encode(
-        text="text:N",
-        color=alt.condition("abs(datum.heat) > 0.6", alt.value("white"), alt.value(INK)),
-    )
+    texts = base.mark_text(fontSize=11, color=INK).encode(text="text:N")
     size = {"width": max(120, 64 * len(columns)), "height": max(40, ROW_HEIGHT * len(rows))}
     return _finish((tiles + texts).properties(**size))
 
 
-def _finish(chart: Any, facets: bool = False) -> Any:
+def _finish(chart: Any) -> Any:
     """The house style: one font stack, no frame, quiet axes."""
     chart = chart.configure(font=FONTS, background="white", padding=6).configure_view(stroke=None)
     chart = chart.configure_axis(
@@ -289,4 +285,4 @@ def _finish(chart: Any, facets: bool = False) -> Any:
         titleFont=FONTS,
     )
     chart = chart.configure_legend(labelFont=FONTS, titleFont=FONTS, labelLimit=200, orient="bottom")
-    return chart.configure_facet(spacing=18).configure_header(labelFont=FONTS) if facets else chart
+    return chart.configure_title(font=FONTS, color=INK)

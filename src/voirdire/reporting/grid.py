@@ -33,6 +33,7 @@ class Column:
     group: str = ""
     help: str = ""
     footnote: int | None = None
+    numeric: bool = True
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class Builder:
         filled, absent = self._fill(specs, keys)
         if not filled:
             return None
-        columns = tuple(self._column(spec, next(iter(rows.values()))) for spec, rows in filled)
+        columns = tuple(self._column(spec, rows) for spec, rows in filled)
         blocks = self._lines(members, filled)
         if not blocks:
             return None
@@ -227,9 +228,11 @@ class Builder:
     def _title(self, spec: Spec) -> str:
         return spec.title or self.words.statistic(spec.statistic, spec.params)
 
-    def _column(self, spec: Spec, first: Row) -> Column:
+    def _column(self, spec: Spec, rows: dict[int, Row]) -> Column:
         explained = self.words.help(spec.statistic, spec.params)
-        return Column(self._title(spec), spec.group, explained, self.footnotes.number(first))
+        footnote = self.footnotes.number(next(iter(rows.values())))
+        numeric = all(row.label is None for row in rows.values())
+        return Column(self._title(spec), spec.group, explained, footnote, numeric)
 
 
 def _reasons(lines: Iterable[Line]) -> tuple[tuple[str, str], ...]:

@@ -69,7 +69,7 @@ def paint(entry: Entry) -> str:
     strength = min(1.0, abs(entry.heat)) * 0.75
     end = ORANGE if entry.diverging and entry.heat < 0 else BLUE
     mixed = [round(255 + (channel - 255) * strength) for channel in end]
-    return f"background:rgb({','.join(map(str, mixed))})" + (";color:#fff" if strength > 0.55 else "")
+    return f"background:rgb({','.join(map(str, mixed))})"
 
 
 def leads(grid: Grid) -> list[list[list[int]]]:

@@ -7,6 +7,7 @@ from voirdire.reporting.words import Words
 
 POOL_LABELS = ("as_near_as_rater", "better_than_constant", "worse_than_rater", "no_better_than_constant", "cannot_say")
 PAIR_LABELS = ("nearer_a", "nearer_b", "sign_conflict", "undecided", "cannot_say")
+LEAST = 30
 GATES = ("pass", "pass_low_alpha", "fail", "unknown", "not_asked")
 
 
@@ -36,7 +37,8 @@ def _pool_sentence(view: View, words: Words, question: str, cell: Cell, pool: st
     label = _label(row)
     if label is None:
         return ""
-    sentence = words.t(f"verdict.pool.{label}", pool=pool)
+    key = _why(view, question, label, row, (pool,))
+    sentence = words.t(f"verdict.pool.{key}", pool=pool, least=LEAST)
     mae = view.row("mae", question=question, pool=pool, judge=cell.judge, condition=cell.condition)
     if mae is None or mae.value is None:
         return sentence
@@ -56,20 +58,31 @@ def _pools_by_label(view: View, words: Words, question: str, cell: Cell) -> list
 
 def _pair_sentence(view: View, words: Words, question: str, cell: Cell, pair: tuple[str, str]) -> str:
     place = {"question": question, "pool": pair[0], "pool_b": pair[1], "judge": cell.judge, "condition": cell.condition}
-    label = _label(view.row("verdict", **place))
+    row = view.row("verdict", **place)
+    label = _label(row)
     if label is None:
         return ""
-    sentence = words.t(f"verdict.pair.{label}", a=pair[0], b=pair[1])
+    key = _why(view, question, label, row, pair)
+    sentence = words.t(f"verdict.pair.{key}", a=pair[0], b=pair[1], least=LEAST)
     tilt = view.row("tilt", **place)
     if tilt is None or tilt.value is None or label == "cannot_say":
         return sentence
     return words.t("with_number", sentence=sentence, number=_numbers(words, tilt, None))
 
 
+def _why(view: View, question: str, label: str, row: Row | None, pools: tuple[str, ...]) -> str:
+    """The key of a verdict's sentence; *cannot say* names the first reason of the rule that applies."""
+    if label != "cannot_say":
+        return label
+    if any(_label(view.row("gate", question=question, pool=pool)) == "fail" for pool in pools):
+        return "cannot_say_gate"
+    return "cannot_say_few" if row is not None and row.n is not None and row.n < LEAST else label
+
+
 def _numbers(words: Words, row: Row, width: float | None) -> str:
     name = words.statistic(row.statistic)
     value = words.number(row.statistic, row.value or 0.0, width)
-    return f"{name} {value} {words.interval(row, width)}".rstrip()
+    return f"{name} {value} {words.interval(row, width)}".rstrip().replace(" ", "\u00a0")
 
 
 def _label(row: Row | None) -> str | None:

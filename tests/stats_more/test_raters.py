@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from voirdire.stats import raters as rt
 
@@ -45,9 +46,9 @@ def test_nested_draws_are_independent_between_items() -> None:
     drawn = all_draws(source, 40_000)
     assert source.design == ("nested",)
     covariance = np.cov(drawn.mean[:, 0].T)
-    assert np.diag(covariance) == pytest.approx(values.var(1, ddof=1) / 4, rel=0.05)
+    assert np.diag(covariance) == pytest.approx(values.var(1) / 4, rel=0.05)
     assert covariance[np.triu_indices(3, 1)] == pytest.approx(0, abs=0.01)
-    assert drawn.s2[:, 0].mean(0) == pytest.approx(values.var(1, ddof=1), rel=0.05)
+    assert drawn.s2[:, 0].mean(0) == pytest.approx(values.var(1), rel=0.05)
 
 
 def test_slots_are_nested_whatever_their_numbers() -> None:
@@ -89,12 +90,49 @@ def test_draws_are_seeded_and_chunked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [len(chunk.mean) for chunk in source.draws(10, rng())] == [4, 4, 2]
 
 
+def test_degrees_of_freedom_follow_the_fewest_crossed_raters() -> None:
+    item, rater = np.divmod(np.arange(24), 8)
+    source = rt.RaterSampling(
+        np.concatenate([item, item, np.arange(24)]),
+        np.concatenate([rater, rater % 6 + 20, np.arange(24) + 100]),
+        np.repeat([0, 1, 2], 24),
+        np.ones(72),
+        n_items=24,
+        n_pools=3,
+    )
+    assert source.design == ("crossed", "crossed", "nested")
+    assert (source.df(0), source.df(0, 1), source.df(1, 2), source.df(2)) == (14, 10, 10, None)
+
+
+def coverage(n_raters: int, reps: int) -> float:
+    """Share of corpora whose interval of the mean consensus covers its expectation, 3."""
+    hits = 0
+    for seed in range(reps):
+        source = rng(seed)
+        values = (
+            3 + source.normal(0, 1, (40, 1)) + source.normal(0, 0.7, n_raters) + source.normal(0, 1, (40, n_raters))
+        )
+        drawing = sampling(values)
+        drawn = all_draws(drawing, 200, seed)
+        means = (drawn.item_weights * drawn.mean[:, 0]).sum(1) / 40
+        interval = rt.draw_interval(float(values.mean()), means, df=drawing.df(0))
+        hits += interval.low <= 3 <= interval.high
+    return hits / reps
+
+
+@pytest.mark.parametrize("n_raters", [5, 12])
+def test_intervals_of_items_and_raters_cover(n_raters: int) -> None:
+    assert coverage(n_raters, 200) >= 0.92
+
+
 def test_draw_interval_is_centred_on_the_estimate() -> None:
     draws = rng(5).normal(1.3, 0.2, 5_000)
     interval = rt.draw_interval(1.0, draws)
     assert interval.low == pytest.approx(1 - 1.96 * 0.2, abs=0.02)
     assert interval.high == pytest.approx(1 + 1.96 * 0.2, abs=0.02)
     assert interval.bias == pytest.approx(0.3, abs=0.02)
+    wider = rt.draw_interval(1.0, draws, df=8)
+    assert wider.high - 1 == pytest.approx((interval.high - 1) * stats.t.ppf(0.975, 8) / stats.norm.ppf(0.975))
     draws[:600] = np.nan
     assert rt.draw_interval(1.0, draws).undefined == "unstable_draws"
 

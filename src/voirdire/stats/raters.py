@@ -5,9 +5,11 @@
 biased upward for absolute values, because a drawn consensus carries its rater noise twice, so an interval takes only
 their standard error: estimate +- z SE, and the bias is told.
 
-Drawing n raters from n with replacement makes deviations too small by sqrt((n - 1) / n). A drawn consensus is
-therefore moved away from the observed one by sqrt(n / (n - 1)), n being the raters of the pool (crossed) or of the
-item (nested).
+Drawing R crossed raters from R with replacement makes deviations too small by sqrt((R - 1) / R), so a drawn consensus
+is moved away from the observed one by sqrt(R / (R - 1)), and z is the quantile of t with 2 (R - 1) degrees of freedom
+for the fewest raters of a crossed pool involved. Both were chosen by simulation: without them the interval of the tilt
+with 5 raters in each pool covers 0.89 to 0.91, with them 0.94 to 0.97. Nested raters need neither: the draw of items
+already holds their noise, and the intervals are too wide (0.98).
 
 Shapes: D draws, K pools, I items.
 """
@@ -45,7 +47,7 @@ class RaterDraws:
 
 @dataclass(frozen=True)
 class DrawInterval:
-    """estimate +- z SE of the draws; ``bias`` = mean of the draws - estimate."""
+    """estimate +- z SE of the draws (t with few crossed raters); ``bias`` = mean of the draws - estimate."""
 
     low: float | None
     high: float | None
@@ -127,6 +129,11 @@ class RaterSampling:
         """How the raters of each pool are drawn."""
         return tuple("crossed" if isinstance(pool, _Crossed) else "nested" for pool in self._pools)
 
+    def df(self, *pools: int) -> int | None:
+        """Degrees of freedom for ``draw_interval`` of a statistic of these pools; None (normal) when all are nested."""
+        raters = [part.n_raters for part in (self._pools[k] for k in pools) if isinstance(part, _Crossed)]
+        return 2 * (min(raters) - 1) if raters else None
+
     def draws(self, draws: int, rng: np.random.Generator) -> Iterator[RaterDraws]:
         """Chunks of seeded draws of items and raters, ``draws`` in all."""
         step = max(1, CHUNK // max(self.n_items * self.n_pools, 1))
@@ -155,7 +162,7 @@ class _Crossed:
         even = np.full(self.n_raters, 1 / self.n_raters)
         times = rng.multinomial(self.n_raters, even, size=draws).T.astype(float)
         n, total, squares = ((table @ times).T for table in self.tables)
-        factor = np.sqrt(self.n_raters / max(self.n_raters - 1, 1))
+        factor = self.n_raters / max(self.n_raters - 1, 1)
         return _moments(self.center, n, total, squares, factor)
 
 
@@ -178,12 +185,13 @@ class _Nested:
             total[:, use] += drawn
             squares[:, use] += drawn**2
         n = np.broadcast_to(self.n.astype(float), total.shape)
-        factor = np.sqrt(self.n / np.maximum(self.n - 1, 1))
-        return _moments(self.center, n, total, squares, factor)
+        return _moments(self.center, n, total, squares, 1.0)
 
 
-def draw_interval(estimate: float, draws: Array, level: float = 0.95) -> DrawInterval:
+def draw_interval(estimate: float, draws: Array, level: float = 0.95, df: int | None = None) -> DrawInterval:
     """estimate +- z SE from the statistic's value in each draw (D,), NaN where it is undefined in a draw.
+
+    df : degrees of freedom of the quantile, from ``RaterSampling.df``; None for the normal one
 
     Undefined: ``unstable_draws`` when more than a tenth of the draws are, or fewer than two remain.
 
@@ -191,13 +199,14 @@ def draw_interval(estimate: float, draws: Array, level: float = 0.95) -> DrawInt
     >>> round(interval.low, 3), round(interval.high, 3), round(interval.bias, 3)
     (0.608, 1.392, 0.1)
     """
-    from scipy.special import ndtri
+    from scipy.special import ndtri, stdtrit
 
     kept = draws[~np.isnan(draws)]
     if len(kept) < 2 or len(kept) < (1 - UNSTABLE) * len(draws):
         return DrawInterval(None, None, None, None, "unstable_draws")
     se = float(kept.std(ddof=1))
-    reach = float(ndtri((1 + level) / 2)) * se
+    upper = (1 + level) / 2
+    reach = float(ndtri(upper) if df is None else stdtrit(df, upper)) * se
     return DrawInterval(estimate - reach, estimate + reach, se, float(kept.mean()) - estimate)
 
 
@@ -289,11 +298,11 @@ def _centred(item: Ints, value: Array, n_items: int) -> tuple[Array, Array]:
     return center, value - center[item]
 
 
-def _moments(center: Array, n: Array, total: Array, squares: Array, factor: Array) -> tuple[Array, Array, Array]:
-    """Consensus, n and variance (D, I) from sums of deviations, moved away from the observed by the factor."""
+def _moments(center: Array, n: Array, total: Array, squares: Array, factor: float) -> tuple[Array, Array, Array]:
+    """Consensus, n and variance (D, I) from sums of deviations; variances are enlarged by the factor."""
     shift = over(total, n)
     variance = over(np.maximum(squares - total * shift, 0.0), np.where(n > 1, n - 1, 0))
-    return center + factor * shift, n, variance * factor**2
+    return center + np.sqrt(factor) * shift, n, variance * factor
 
 
 def _split_reason(n: Ints) -> str | None:

@@ -101,7 +101,7 @@ def check_equal(data: Arrays, frame: object) -> float:
         mine = ours.alpha_point(data.counts[items])
         others = [peers.alpha_value_counts(data.counts, items), peers.alpha_reliability_data(data.pool, items)]
         weights = np.bincount(items, minlength=n)[None].astype(np.uint8)
-        cells = ours.resample(data.cells, data.consensus, weights)[:, 0]
+        cells = ours.resample(data.cells, data.consensus, weights)[..., 0]
         loops = [peers.numpy_draw(data.cells, data.consensus, items), peers.pandas_draw(frame, items)]
         worst = max(worst, *(abs(mine - other) for other in others), *(np.abs(cells - other).max() for other in loops))
     if not worst < 1e-9:

@@ -28,13 +28,13 @@ def alpha_point(counts: np.ndarray) -> float:
 
 
 def resample(ratings: np.ndarray, consensus: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(5, draws, cells) MAE and Pearson against both pools and T, under item weights (draws, I)."""
+    """(5, cells, draws) MAE and Pearson against both pools and T, under item weights (draws, I)."""
     features = Features(PoolArrays.of(consensus, n=5), ratings)
     sums: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}
     for target in {target for _, target in WANTED}:
-        names = {part for name, wanted in WANTED if wanted == target for part in REGISTRY[name, ""].features}
-        stacked = weighted_sums(weights, np.stack([features.get(part, target) for part in sorted(names)]))
-        sums |= {(part, target): stacked[:, place] for place, part in enumerate(sorted(names))}
+        names = sorted({part for name, wanted in WANTED if wanted == target for part in REGISTRY[name, ""].features})
+        stacked = weighted_sums(weights, np.concatenate([features.get(part, target) for part in names]))
+        sums |= {(part, target): block for part, block in zip(names, np.split(stacked, len(names)), strict=True)}
     return np.stack(
         [
             REGISTRY[name, ""].values(tuple(sums[part, target] for part in REGISTRY[name, ""].features))[0]
@@ -46,4 +46,4 @@ def resample(ratings: np.ndarray, consensus: np.ndarray, weights: np.ndarray) ->
 def intervals(ratings: np.ndarray, consensus: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
     """(2, 5, cells) percentile ends of 95 % intervals, drawing included."""
     weights = item_weights(consensus.shape[1], draws, rng)
-    return np.stack(percentile(resample(ratings, consensus, weights).transpose(1, 0, 2), 0.95))
+    return np.stack(percentile(resample(ratings, consensus, weights), 0.95))

@@ -29,9 +29,9 @@ class Parsed:
 
 
 def parse_delimited(data: bytes, file: str, suffixes: Sequence[str] = ()) -> Parsed:
-    """Parse UTF-8 bytes with a header.
+    r"""Parse UTF-8 bytes with a header.
 
-    >>> parse_delimited(b"a;b\\n1;2,5\\n", "x.csv").frame.rows()
+    >>> parse_delimited(b"a;b\n1;2,5\n", "x.csv").frame.rows()
     [('1', '2,5')]
     """
     if b"\r" in data:
@@ -107,7 +107,12 @@ def _careful(text: str, names: list[str], delimiter: str, file: str) -> Parsed:
             continue
         if len(record) != len(names):
             raise InputError(
-                "input.row_ragged", file=file, row=number, value=len(record), expected=len(names), column=names[min(len(record), len(names)) - 1]
+                "input.row_ragged",
+                file=file,
+                row=number,
+                value=len(record),
+                expected=len(names),
+                column=names[min(len(record), len(names)) - 1],
             )
         numbers.append(number)
         records.append(record)

@@ -56,6 +56,12 @@ class Table:
         return self.rows[index] if len(self.rows) else index + self.first_row
 
     @property
+    def shown_columns(self) -> str:
+        """The first columns, for a sentence."""
+        more = ", ..." if self.frame.width > 20 else ""
+        return ", ".join(self.frame.columns[:20]) + more
+
+    @property
     def name(self) -> str:
         """The file's bare name, as reports print it."""
         return Path(self.file).name
@@ -254,8 +260,9 @@ def _column_as_text(column: pl.Series) -> pl.Series:
 
 
 def _stripped(frame: pl.DataFrame) -> pl.DataFrame:
-    clean = pl.all().str.strip_chars()
-    return frame.select(pl.when(clean != "").then(clean).name.keep())
+    clean = frame.select(pl.all().str.strip_chars())
+    blank = [name for name in clean.columns if (clean[name] == "").any()]
+    return clean.with_columns(pl.when(pl.col(name) != "").then(pl.col(name)).alias(name) for name in blank)
 
 
 def _from_pandas(column: Any, name: str) -> pl.Series:
@@ -263,7 +270,8 @@ def _from_pandas(column: Any, name: str) -> pl.Series:
     if kind in "iuf" and hasattr(column.dtype, "itemsize") and not column.isna().any():
         return pl.Series(name, column.to_numpy())
     if kind in "iuf":
-        return pl.Series(name, [None if gone else value for value, gone in zip(column, column.isna(), strict=True)], strict=False)
+        values = [None if gone else value for value, gone in zip(column, column.isna(), strict=True)]
+        return pl.Series(name, values, strict=False)
     cells = [None if gone else str(value) for value, gone in zip(column, column.isna(), strict=True)]
     return pl.Series(name, cells, dtype=pl.String)
 

@@ -16,7 +16,18 @@ from voirdire.errors import UsageError
 from voirdire.tables import Table, read_table
 
 MAX_FACTOR_LEVELS = 100
-PROVENANCE = ("raw", "attempts", "cost", "tokens", "latency", "seconds", "timestamp", "provider", "response_id", "prompt_digest")
+PROVENANCE = (
+    "raw",
+    "attempts",
+    "cost",
+    "tokens",
+    "latency",
+    "seconds",
+    "timestamp",
+    "provider",
+    "response_id",
+    "prompt_digest",
+)
 
 
 @dataclass(frozen=True)
@@ -29,24 +40,45 @@ class SideTable:
     notes: tuple[Note, ...] = ()
 
 
-def key_factors(frame: pl.DataFrame, key: Sequence[str], table: Table, options: JudgmentOptions) -> tuple[list[str], list[Note]]:
+@dataclass(frozen=True)
+class KeyFactors:
+    """The extra key columns, and whether the key is unique with them."""
+
+    names: tuple[str, ...] = ()
+    unique: bool = True
+    notes: tuple[Note, ...] = ()
+
+
+def key_factors(frame: pl.DataFrame, key: Sequence[str], table: Table, options: JudgmentOptions) -> KeyFactors:
     """The extra key columns: those named, or the fewest that make the key unique when it is not."""
     if options.factors:
-        return list(options.factors), []
+        return KeyFactors(options.factors, not _repeated(frame, [*key, *options.factors]))
     if not _repeated(frame, key):
-        return [], []
+        return KeyFactors()
     extra = [name for name in frame.columns if name not in (*key, "raw", "status", "_row", "_reason", "_column")]
     levels = {name: frame[name].n_unique() for name in extra if names.normal(name) not in PROVENANCE}
     candidates = [name for name, count in levels.items() if 2 <= count <= MAX_FACTOR_LEVELS]
     for size in (1, 2, 3):
         for chosen in combinations(candidates, size):
             if not _repeated(frame, [*key, *chosen]):
-                return list(chosen), [note("factors_found", file=table.name, factors=", ".join(chosen))]
-    return [], []
+                told = note("factors_found", file=table.name, factors=", ".join(chosen))
+                return KeyFactors(chosen, True, (told,))
+    return KeyFactors((), unique=False)
 
 
 def _repeated(frame: pl.DataFrame, key: Sequence[str]) -> bool:
-    return frame.select(pl.struct(key).n_unique()).item() < frame.height
+    codes = pl.lit(0, pl.UInt64)
+    space = 1
+    for name in key:
+        code = frame[name].cast(pl.String).cast(pl.Categorical).to_physical().cast(pl.UInt64).fill_null(2**32 - 1)
+        levels = code.unique().sort()
+        if len(levels) == 1:
+            continue
+        space *= len(levels)
+        codes = codes * len(levels) + pl.lit(levels.search_sorted(code)).cast(pl.UInt64)
+    if space >= 2**63:
+        return bool(frame.select(pl.struct(key).n_unique()).item() < frame.height)
+    return space < frame.height or bool(frame.select(codes.n_unique()).item() < frame.height)
 
 
 def full_condition(frame: pl.DataFrame, factors: Sequence[str]) -> pl.DataFrame:
@@ -134,7 +166,9 @@ def _declared_scales(frame: pl.DataFrame, table: Table) -> dict[str, tuple[float
     if not {"min", "max"} <= set(frame.columns):
         return {}
     ends = frame.with_columns(pl.col("min", "max").cast(pl.Float64, strict=False).name.prefix("_"))
-    bad = ends.filter(pl.any_horizontal(pl.col(name).is_not_null() & pl.col(f"_{name}").is_null() for name in ("min", "max")))
+    bad = ends.filter(
+        pl.any_horizontal(pl.col(name).is_not_null() & pl.col(f"_{name}").is_null() for name in ("min", "max"))
+    )
     if not bad.is_empty():
         column = "min" if bad["_min"][0] is None else "max"
         raise refuse("cell_not_number", table, bad, column)

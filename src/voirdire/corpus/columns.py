@@ -13,13 +13,14 @@ from voirdire.tables import Table
 
 _ITEM = ("item task item_name example example_id instance instance_id task_id hit_id sample_id 条目 条目编号", "id")
 _RATING = ("label score response annotation answer grade judgment judgement 评分 分数 标签", "")
+_PEOPLE = (
+    "rater worker worker_id annotator annotator_id user user_id participant participant_id respondent "
+    "respondent_id coder coder_id labeler labeler_id labeller performer 评分者 评分者编号 标注者 标注员"
+)
+_RATER = (_PEOPLE, "id")
 NAMES: Mapping[str, tuple[str, str]] = {
     "item_id": _ITEM,
-    "rater_id": (
-        "rater worker worker_id annotator annotator_id user user_id participant participant_id respondent "
-        "respondent_id coder coder_id labeler labeler_id labeller performer 评分者 评分者编号 标注者 标注员",
-        "id",
-    ),
+    "rater_id": _RATER,
     "pool": ("group population rater_pool 群体 组", ""),
     "question": ("question_id criterion dimension 题目 问题", ""),
     "rating": _RATING,
@@ -36,6 +37,9 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "min": ("low minimum 最小", ""),
     "max": ("high maximum 最大", ""),
 }
+
+
+INTERNAL = {"raw", "value"}
 
 
 def normal(name: str) -> str:
@@ -66,10 +70,15 @@ def take(
         if theirs is not None:
             taken[ours] = theirs
     notes = [
-        note("column_taken", file=table.name, ours=ours, theirs=theirs) for ours, theirs in taken.items() if ours != theirs
+        note("column_taken", file=table.name, ours=ours, theirs=theirs)
+        for ours, theirs in taken.items()
+        if ours != theirs
     ]
     renames = {theirs: ours for ours, theirs in taken.items()}
-    spare = {ours: f"{ours}_given" for ours, theirs in taken.items() if ours != theirs and ours in columns}
+    clash = {ours for ours, theirs in taken.items() if ours != theirs} | (INTERNAL if strict else set())
+    spare = {
+        name: f"{name}_given" for name in columns if name not in renames and (name in clash or name.startswith("_"))
+    }
     frame = table.frame.rename({name: renames.get(name, spare.get(name, name)) for name in columns})
     headers = {**taken, "raw": taken.get("rating") or taken.get("value") or "rating"}
     return replace(table, frame=frame, headers=headers), notes
@@ -85,8 +94,7 @@ def check_mapping(mapping: Mapping[str, str], known: Sequence[str]) -> None:
 def require(table: Table, ours: str) -> None:
     """InputError naming the columns that are there when one of ours is missing."""
     if ours not in table.frame.columns:
-        have = ", ".join(table.frame.columns[:20])
-        raise InputError("input.column_missing", file=table.file, row=1, column=ours, value=have)
+        raise InputError("input.column_missing", file=table.file, row=1, column=ours, value=table.shown_columns)
 
 
 def _declared(table: Table, ours: str, mapping: Mapping[str, str], strict: bool) -> str | None:
@@ -94,8 +102,9 @@ def _declared(table: Table, ours: str, mapping: Mapping[str, str], strict: bool)
     if theirs is not None and theirs not in table.frame.columns:
         if not strict:
             return None
-        have = ", ".join(table.frame.columns[:20])
-        raise InputError("input.map_column_missing", file=table.file, row=1, column=theirs, ours=ours, value=have)
+        raise InputError(
+            "input.map_column_missing", file=table.file, row=1, column=theirs, ours=ours, value=table.shown_columns
+        )
     return theirs
 
 

@@ -90,8 +90,9 @@ class Judgments:
 
     table : item_id, judge, condition, question, repeat (int), value (float, null when there is no rating),
         status (ok, malformed, refused, error, pending; missing: an empty answer or a label that means none;
-        out_of_scale: a rating outside the judge's scale). Exactly the ``ok`` rows have a value. ``condition`` is the full cell's name
-        (``neutral_en/base`` when there are extra key columns; ``-`` when judgments have no condition).
+        out_of_scale: a rating outside the judge's scale). Exactly the ``ok`` rows have a value.
+        ``condition`` is the full cell's name (``neutral_en/base`` when there are extra key columns; ``-`` when
+        judgments have no condition).
     cells : one row per judge x condition that occurs: judge, condition, then a column per factor (text, null where
         the conditions table says nothing)
     judges : judge, then a column per covariate (text, null where the judges table says nothing)

@@ -41,9 +41,7 @@ def expand_judgments(options: JudgmentOptions) -> JudgmentOptions:
         return options
     judges = options.judges if options.judges is not None else _table(folder, "judges")
     conditions = options.conditions if options.conditions is not None else _table(folder, "conditions")
-    return replace(
-        options, judgments=_table(folder, "judgments", needed=True), judges=judges, conditions=conditions
-    )
+    return replace(options, judgments=_table(folder, "judgments", needed=True), judges=judges, conditions=conditions)
 
 
 def _folder(source: Any) -> Path | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -68,12 +68,33 @@ def warning(key: str, **fields: Any) -> Note:
 
 
 def refuse(key: str, table: Table, where: pl.DataFrame, column: str, value: Any = None, **fields: Any) -> InputError:
-    """The error for the first row of ``where`` (which keeps ``_row``, and ``_column``, the cell's header, in wide tables)."""
+    """The error for the first row of ``where``, which keeps ``_row`` and, in wide tables, ``_column`` (the header)."""
     first = where.row(0, named=True)
     place = first.get("_column") if column == "raw" else None
     place = place or table.header(column)
     shown = first.get(column) if value is None else value
-    return InputError(f"input.{key}", file=table.file, row=table.row(first["_row"]), column=place, value=shown, **fields)
+    return InputError(
+        f"input.{key}", file=table.file, row=table.row(first["_row"]), column=place, value=shown, **fields
+    )
+
+
+def merged(notes: Sequence[Note]) -> tuple[Note, ...]:
+    """Notes that differ in their question alone, said once for all those questions.
+
+    >>> merged([note("level_inferred", question=q, level="interval") for q in ("a", "b")])[0].fields["question"]
+    'a, b'
+    """
+    groups: dict[tuple[str, str, str], list[Note]] = {}
+    for told in notes:
+        rest = {name: value for name, value in told.fields.items() if name != "question"}
+        groups.setdefault((told.key, told.kind, repr(rest)), []).append(told)
+    result = []
+    for group in groups.values():
+        first = group[0]
+        questions = dict.fromkeys(str(told.fields["question"]) for told in group if "question" in told.fields)
+        fields = {**first.fields, "question": some(questions, 20)} if questions else first.fields
+        result.append(Note(first.key, fields, first.kind))
+    return tuple(result)
 
 
 def choice(name: str, value: str, known: tuple[str, ...]) -> str:

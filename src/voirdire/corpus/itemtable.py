@@ -45,7 +45,7 @@ def read_items(options: CorpusOptions) -> ItemTable:
     names.require(table, "item_id")
     frame = with_rows(table.frame.select("item_id", pl.exclude("item_id")))
     frame = _unique(frame, table)
-    frame = _by_rules(frame, table, options)
+    frame = _by_rules(frame, options)
     planted = [name for name in frame.columns if name.startswith("true_")]
     if planted:
         notes.append(note("planted_columns", file=table.name, columns=", ".join(planted)))
@@ -75,6 +75,7 @@ def leave_out_other_levels(items: ItemTable) -> ItemTable:
     return replace(
         items,
         frame=items.frame.filter(~pl.col("item_id").is_in(here.implode())),
+        scales=items.scales.filter(pl.col("level").fill_null("") != "nominal"),
         excluded={**items.excluded, **dict.fromkeys(here, "item_level")},
         intake=(counted,),
         notes=(*items.notes, told),
@@ -100,8 +101,8 @@ def item_scales(items: ItemTable, level: str, low: float | None, high: float | N
     for item, own_level, own_low, own_high in items.scales.iter_rows():
         key = (own_level, own_low, own_high)
         if key not in made:
-            own = [mine if mine is not None else theirs for mine, theirs in ((own_low, low), (own_high, high))]
-            made[key] = Scale(own_level or level, *own)
+            ends = (own_low if own_low is not None else low, own_high if own_high is not None else high)
+            made[key] = Scale(own_level or level, *ends)
         result[item] = made[key]
     return result
 
@@ -119,7 +120,7 @@ def _unique(frame: pl.DataFrame, table: Table) -> pl.DataFrame:
     return frame
 
 
-def _by_rules(frame: pl.DataFrame, table: Table, options: CorpusOptions) -> pl.DataFrame:
+def _by_rules(frame: pl.DataFrame, options: CorpusOptions) -> pl.DataFrame:
     columns = [name for name in frame.columns if name not in ("_row", "_reason")]
     for rule in options.exclude_items:
         frame = flag(frame, parse_rule(rule, columns), "excluded_item")
@@ -129,7 +130,7 @@ def _by_rules(frame: pl.DataFrame, table: Table, options: CorpusOptions) -> pl.D
 
 
 def _scales(frame: pl.DataFrame, table: Table) -> tuple[pl.DataFrame | None, list[Note]]:
-    given = [name for name in ("level", "min", "max") if name in frame.columns]
+    given: list[str] = [name for name in ("level", "min", "max") if name in frame.columns]
     if not given:
         return None, []
     parts = {name: frame[name].cast(pl.Float64, strict=False) for name in given if name != "level"}
@@ -150,4 +151,4 @@ def _scales(frame: pl.DataFrame, table: Table) -> tuple[pl.DataFrame | None, lis
     bad = frame.join(scales, on="item_id").filter(pl.col("low") >= pl.col("high"))
     if not bad.is_empty():
         raise refuse("item_ends_reversed", table, bad, "max")
-    return (None, []) if scales.is_empty() else (scales, [note("item_scales", count=scales.height)])
+    return (None if scales.is_empty() else scales), []

@@ -8,11 +8,12 @@ import polars as pl
 
 from voirdire.corpus.corpus import Corpus, Note, Question
 from voirdire.corpus.intake import REASON, flag, note, some, warning
-from voirdire.corpus.levels import encode, is_missing_label, numbers
+from voirdire.corpus.levels import comma_note, encode, is_missing_label, numbers
 from voirdire.scales import Scale
 from voirdire.tables import Table
 
 OTHER_SCALE_SHARE = 0.2
+OTHER_SCALE_COUNT = 5
 KEY = ["question", "raw"]
 
 
@@ -36,7 +37,9 @@ def give_judged_values(
     outside = (pl.col("value") < pl.col("_low")) | (pl.col("value") > pl.col("_high"))
     rank_only = _rank_only(frame, outside, scales)
     ranks = pl.DataFrame(sorted(rank_only), schema={"judge": pl.String, "question": pl.String}, orient="row")
-    frame = frame.join(ranks.with_columns(_rank=pl.lit(True)), on=["judge", "question"], how="left", maintain_order="left")
+    frame = frame.join(
+        ranks.with_columns(_rank=pl.lit(True)), on=["judge", "question"], how="left", maintain_order="left"
+    )
     outside = (outside & pl.col("_rank").is_null()).fill_null(False)
     notes = _notes(frame, outside, corpus, scales, rank_only, table)
     return _with_status(frame, outside), rank_only, notes
@@ -87,8 +90,11 @@ def _mapped(frame: pl.DataFrame, scales: Mapping[str, tuple[float, float]]) -> p
     own = pl.col("_from").is_not_null() & pl.col("_low").is_finite()
     part = (pl.col("_number") - pl.col("_from")) / (pl.col("_to") - pl.col("_from"))
     moved = pl.col("_low") + part * (pl.col("_high") - pl.col("_low"))
-    moved = pl.when(pl.col("_number") == pl.col("_from")).then("_low").when(pl.col("_number") == pl.col("_to")).then("_high").otherwise(moved)  # fmt: skip
-    frame = frame.with_columns(pl.when(own & pl.col("_number").is_not_null()).then(moved).otherwise("value").alias("value"))
+    at_low, at_high = (pl.col("_number") == pl.col(end) for end in ("_from", "_to"))
+    moved = pl.when(at_low).then("_low").when(at_high).then("_high").otherwise(moved)
+    frame = frame.with_columns(
+        pl.when(own & pl.col("_number").is_not_null()).then(moved).otherwise("value").alias("value")
+    )
     return frame.with_columns(_own=own.fill_null(False)).drop("_from", "_to")
 
 
@@ -97,8 +103,9 @@ def _rank_only(
 ) -> frozenset[tuple[str, str]]:
     here = frame.filter(pl.col("_reason").is_null() & pl.col("value").is_not_null() & ~pl.col("_no_answer"))
     here = here.filter(~pl.col("judge").is_in(list(scales)) & (pl.col("_given") == "ok"))
-    shares = here.group_by("judge", "question").agg(outside.mean().alias("share"))
-    other = shares.filter(pl.col("share") > OTHER_SCALE_SHARE)
+    shares = here.group_by("judge", "question").agg(outside.mean().alias("share"), outside.sum().alias("count"))
+    enough = (pl.col("count") >= OTHER_SCALE_COUNT) | (pl.col("share") > 0.5)
+    other = shares.filter((pl.col("share") > OTHER_SCALE_SHARE) & enough)
     return frozenset((str(judge), str(question)) for judge, question in other.select("judge", "question").iter_rows())
 
 
@@ -127,16 +134,23 @@ def _notes(
     rank_only: frozenset[tuple[str, str]],
     table: Table,
 ) -> list[Note]:
-    notes = [note("judge_mapped", judge=judge, low=low, high=high) for judge, (low, high) in sorted(scales.items())]
+    notes = comma_note(frame["raw"].unique(), table)
+    for low, high in sorted(set(scales.values())):
+        judges = some((judge for judge, ends in scales.items() if ends == (low, high)), 20)
+        notes.append(note("judge_mapped", judge=judges, low=low, high=high))
     if rank_only:
         pairs = some((f"{judge} ({question})" for judge, question in sorted(rank_only)), 8)
         notes.append(warning("judge_rank_only", file=table.name, judges=pairs))
     lost = frame.filter(pl.col("_reason").is_null() & outside & (pl.col("_given") == "ok") & ~pl.col("_no_answer"))
-    counts = lost.group_by("question", maintain_order=True).agg(pl.len(), pl.col("raw").unique(maintain_order=True).head(5))
+    counts = lost.group_by("question", maintain_order=True).agg(
+        pl.len(), pl.col("raw").unique(maintain_order=True).head(5)
+    )
     for question, count, values in counts.iter_rows():
         asked = corpus.question(question)
         key = "judged_outside_inferred" if asked.inferred else "judged_outside"
-        notes.append(warning(key, file=table.name, question=question, scale=str(asked.scale), count=count, values=some(values)))
+        notes.append(
+            warning(key, file=table.name, question=question, scale=str(asked.scale), count=count, values=some(values))
+        )
     words = frame.filter(
         pl.col("_reason").is_null() & pl.col("raw").is_not_null() & pl.col("value").is_null() & ~pl.col("_no_answer")
     )

@@ -8,7 +8,7 @@ from voirdire.corpus import columns as names
 from voirdire.corpus.cells import full_condition, judge_scales, key_factors, read_cells, read_judges
 from voirdire.corpus.corpus import Corpus, Judgments, Note
 from voirdire.corpus.folder import expand_judgments
-from voirdire.corpus.intake import REASON, REASONS, choice, close, flag, note, refuse, some, warning, with_rows
+from voirdire.corpus.intake import choice, close, flag, merged, note, refuse, some, warning, with_rows
 from voirdire.corpus.judged import give_judged_values
 from voirdire.corpus.options import JudgmentOptions
 from voirdire.corpus.ratings import flag_items
@@ -27,7 +27,6 @@ STATUSES = {
     "error": "error", "failed": "error", "failure": "error", "timeout": "error", "exception": "error",
     "pending": "pending",
 }  # fmt: skip
-STATUS = pl.Enum(["ok", "missing", "out_of_scale", "malformed", "refused", "error", "pending"])
 
 
 def read_judgments(options: JudgmentOptions, corpus: Corpus) -> Judgments:
@@ -46,28 +45,32 @@ def read_judgments(options: JudgmentOptions, corpus: Corpus) -> Judgments:
     options = expand_judgments(options)
     frame, table, notes = _long(options, corpus)
     judges = list(frame["judge"].unique(maintain_order=True))
-    frame, repeated = _repeats(frame, table)
+    frame, repeated = _repeats(frame)
     key = [*KEY, "repeat"] if repeated else KEY
-    factors, found = key_factors(frame, key, table, options)
+    extra = key_factors(frame, key, table, options)
+    factors = extra.names
     frame = full_condition(frame, factors)
-    frame, doubled = _duplicates(frame, key, table, options)
+    doubled: list[Note] = []
+    if not extra.unique:
+        frame, doubled = _duplicates(frame, key, table, options)
     frame, strange = _known(frame, table, corpus)
     side, declared = read_judges(judges, options)
     scales = judge_scales(judges, declared, options)
     frame, rank_only, told = give_judged_values(frame, table, corpus, scales, options.missing_labels)
     kept = frame.filter(pl.col("_reason").is_null() | pl.col("_status").is_not_null())
-    cells = read_cells(kept.select("judge", "condition", "_base", *factors).unique(["judge", "condition"], maintain_order=True), factors, options)  # fmt: skip
+    own = kept.select("judge", "condition", "_base", *factors).unique(["judge", "condition"], maintain_order=True)
+    cells = read_cells(own, factors, options)
     return Judgments(
         table=kept.select(*COLUMNS[:5], "value", pl.col("_status").cast(pl.String).alias("status")),
         cells=cells.frame,
         judges=side.frame,
         factors=cells.columns,
-        key_factors=tuple(factors),
+        key_factors=factors,
         covariates=side.columns,
         rank_only=rank_only,
         maps=scales,
         intake=(close(frame, table, "judgments"), *side.intake, *cells.intake),
-        notes=(*notes, *side.notes, *cells.notes, *found, *doubled, *strange, *told),
+        notes=merged([*notes, *side.notes, *cells.notes, *extra.notes, *doubled, *strange, *told]),
     )
 
 
@@ -88,7 +91,8 @@ def _long(options: JudgmentOptions, corpus: Corpus) -> tuple[pl.DataFrame, Table
     if columns:
         frame, told = melt(table, frame, columns, "judge", "raw")
         notes.append(told)
-        notes.append(note("wide_columns", file=table.name, count=len(columns), used=some(columns), beside=some(name for name in given.frame.columns if name not in columns)))  # fmt: skip
+        beside = some(name for name in given.frame.columns if name not in columns)
+        notes.append(note("wide_columns", file=table.name, count=len(columns), used=some(columns), beside=beside))
     else:
         names.require(table, "rating")
         frame = frame.rename({"rating": "raw"}).with_columns(_column=pl.lit(None, pl.String))
@@ -116,7 +120,7 @@ def _complete(
     notes = []
     if "judge" not in frame.columns:
         if options.judge_name is None:
-            raise InputError("input.no_judge", file=table.file, row=1, column="judge", value=", ".join(table.frame.columns[:20]))  # fmt: skip
+            raise InputError("input.no_judge", file=table.file, row=1, column="judge", value=table.shown_columns)
         frame = frame.with_columns(judge=pl.lit(options.judge_name))
     if "question" not in frame.columns:
         question = options.judged_question or corpus.questions[0].id
@@ -146,7 +150,7 @@ def _statuses(frame: pl.DataFrame, table: Table) -> pl.DataFrame:
     return frame
 
 
-def _repeats(frame: pl.DataFrame, table: Table) -> tuple[pl.DataFrame, bool]:
+def _repeats(frame: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
     if "repeat" not in frame.columns:
         return frame.with_columns(pl.lit(1, pl.Int64).alias("repeat")), False
     whole = frame["repeat"].cast(pl.Int64, strict=False)
@@ -160,8 +164,6 @@ def _duplicates(
 ) -> tuple[pl.DataFrame, list[Note]]:
     policy = choice("duplicates", options.duplicates, DUPLICATES)
     full = pl.struct([*key])
-    if frame.select(full.n_unique()).item() == frame.height:
-        return frame, []
     twice = frame.filter(full.is_duplicated())
     if policy == "refuse":
         first = twice.row(0, named=True)
@@ -197,6 +199,3 @@ def _known(frame: pl.DataFrame, table: Table, corpus: Corpus) -> tuple[pl.DataFr
         notes.append(warning(reason, file=table.name, count=lost.height, values=values))
         frame = flag(frame, strange, reason)
     return frame, notes
-
-
-assert set(STATUS.categories) - {"ok"} <= set(REASONS) and REASON.categories is not None

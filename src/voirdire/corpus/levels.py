@@ -5,23 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import polars as pl
 
 from voirdire.corpus.corpus import Note
 from voirdire.corpus.intake import note, refuse, some, warning
-from voirdire.errors import UsageError
+from voirdire.errors import InputError, UsageError
 from voirdire.scales import LEVELS, Scale
 from voirdire.tables import Table
 
 MAX_ORDINAL_RANGE = 10
 MAX_LABELS = 100
+DECIMAL_COMMA = r"^([+-]?\d+),(\d+)$"
 POSITIVE = {"1", "yes", "true", "y", "t", "是", "有", "对", "真"}
 NEGATIVE = {"0", "no", "false", "n", "f", "否", "无", "错", "假"}
 NO_ANSWER = {
     "unsure", "not sure", "don't know", "dont know", "do not know", "i don't know", "dk", "idk", "n/a", "na", "none",
-    "null", "nan", "no answer", "refused", "skip", "skipped", "cannot tell", "can't tell", "unknown", "不确定", "不知道",
-    "无法判断", "说不清", "未知", "跳过", "不适用",
+    "null", "nan", "no answer", "refused", "skip", "skipped", "cannot tell", "can't tell", "unknown",
+    "不确定", "不知道", "无法判断", "说不清", "未知", "跳过", "不适用",
 }  # fmt: skip
 
 
@@ -46,7 +48,12 @@ class Spec:
         """This, with what it leaves open taken from another; ends and labels are taken as one."""
         scale = self if (self.level, self.low, self.high, self.labels) != (None, None, None, ()) else other
         return Spec(
-            scale.level, scale.low, scale.high, scale.labels, self.positive or other.positive, (*self.missing, *other.missing)
+            scale.level,
+            scale.low,
+            scale.high,
+            scale.labels,
+            self.positive or other.positive,
+            (*self.missing, *other.missing),
         )
 
 
@@ -79,10 +86,13 @@ def share_ends(settled: Mapping[str, Settled]) -> dict[str, Settled]:
         within = widest.low <= scale.low and scale.high <= widest.high  # type: ignore[operator]
         if level is None or ends == (widest.low, widest.high) or not within:
             continue
-        if scale.low == widest.low or scale.high == widest.high:
-            seen, taken = str(scale), replace(scale, low=widest.low, high=widest.high)
-            told = note("scale_shared", question=name, seen=seen, scale=str(taken))
-            kept = tuple(said for said in one.notes if said.key != "input.note.scale_inferred")
+        means = any(said.key == "input.note.scale_from_means" for said in one.notes)
+        if means or scale.low == widest.low or scale.high == widest.high:
+            taken = replace(scale, low=widest.low, high=widest.high)
+            told = note("scale_shared", question=name, seen=str(scale), scale=str(taken))
+            told = warning("scale_from_means", question=name, scale=str(taken)) if means else told
+            gone = ("input.note.scale_inferred", "input.note.scale_from_means")
+            kept = tuple(said for said in one.notes if said.key not in gone)
             shared[name] = replace(one, scale=taken, notes=(*kept, told))
     return shared
 
@@ -94,9 +104,17 @@ def numbers(texts: pl.Series, delimiter: str = "") -> pl.Series:
     [1.0, 2.5, None, None]
     """
     if delimiter == ";":
-        texts = texts.str.replace(r"^([+-]?\d+),(\d+)$", "$1.$2")
+        texts = texts.str.replace(DECIMAL_COMMA, "$1.$2")
     parsed = texts.cast(pl.Float64, strict=False)
     return pl.select(pl.when(parsed.is_finite()).then(parsed)).to_series().rename(texts.name)
+
+
+def comma_note(texts: pl.Series, table: Table) -> list[Note]:
+    """A note when numbers of a semicolon table are read with a decimal comma."""
+    if table.delimiter != ";":
+        return []
+    commas = texts.filter(texts.str.contains(DECIMAL_COMMA).fill_null(False))
+    return [note("decimal_comma", file=table.name, value=commas[0])] if len(commas) else []
 
 
 def encode(scale: Scale, texts: pl.Series, delimiter: str = "") -> pl.Series:
@@ -156,7 +174,7 @@ def scale_of_labels(question: str, spec: Spec, table: Table) -> Scale:
     if len(labels) == 2 and spec.level in (None, "nominal"):
         return _binary(labels, spec, question, table)
     whole = [value for value in values if value is not None and value.is_integer()]
-    in_row = len(whole) == len(labels) > 1 and all(b - a == 1 for a, b in zip(whole, whole[1:], strict=False))
+    in_row = len(whole) == len(labels) > 1 and all(b - a == 1 for a, b in pairwise(whole))
     if in_row and spec.level != "nominal":
         return Scale(spec.level or "ordinal", whole[0], whole[-1], missing=spec.missing)
     ordered = spec.level == "ordinal" or (spec.level is None and len(values) > 1 and None not in values)
@@ -180,7 +198,7 @@ def _of_means(question: str, spec: Spec, values: pl.DataFrame, table: Table) -> 
     _refuse_constant(question, low, high, values, table)
     scale = Scale(spec.level or "interval", low, high, missing=spec.missing)
     if None not in (spec.low, spec.high):
-        return Settled(scale, inferred=spec.level is None, notes=_level_note(question, scale, spec))
+        return Settled(scale, False, _level_note(question, scale, spec))
     told = warning("scale_from_means", question=question, scale=str(scale))
     return Settled(scale, True, (told,), ends_open=spec.low is None and spec.high is None)
 
@@ -210,7 +228,7 @@ def _of_numbers(question: str, spec: Spec, people: pl.DataFrame, table: Table) -
         notes.extend(_outlying(question, found))
     elif not notes:
         notes.extend(_level_note(question, scale, spec))
-    inferred = None in (spec.level, spec.low, spec.high)
+    inferred = None in (spec.low, spec.high)
     return Settled(scale, inferred, tuple(notes), ends_open=open_ended and whole)
 
 
@@ -232,7 +250,9 @@ def _of_words(question: str, spec: Spec, people: pl.DataFrame, table: Table) -> 
         return Settled(Scale("nominal", labels=labels, missing=spec.missing), True, tuple(notes))
     scale = _binary(labels, spec, question, table)
     if spec.positive is None:
-        notes.append(note("binary_inferred", question=question, labels=", ".join(scale.labels), positive=scale.positive))
+        notes.append(
+            note("binary_inferred", question=question, labels=", ".join(scale.labels), positive=scale.positive)
+        )
     return Settled(scale, spec.positive is None, tuple(notes))
 
 
@@ -241,7 +261,7 @@ def _binary(labels: tuple[str, ...], spec: Spec, question: str, table: Table) ->
     if positive is None:
         words = ", ".join(labels)
         key = "positive_needed" if spec.positive is None else "positive_unknown"
-        raise UsageError(f"input.{key}", file=table.file, question=question, words=words, value=spec.positive or "")
+        raise InputError(f"input.{key}", file=table.file, question=question, words=words, value=spec.positive or "")
     negative = labels[1 - labels.index(positive)]
     return Scale("nominal", 0.0, 1.0, (negative, positive), positive, spec.missing)
 
@@ -287,7 +307,7 @@ def _refuse_constant(question: str, low: float, high: float, values: pl.DataFram
 
 
 def _level_note(question: str, scale: Scale, spec: Spec) -> tuple[Note, ...]:
-    return () if spec.level is not None else (note("scale_inferred", question=question, scale=str(scale)),)
+    return () if spec.level is not None else (note("level_inferred", question=question, level=scale.level),)
 
 
 def _outlying(question: str, found: pl.Series) -> list[Note]:

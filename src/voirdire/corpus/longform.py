@@ -1,4 +1,4 @@
-"""The ratings table, whatever its shape, as one row per rating: item_id, rater_id, question, raw, and what is beside."""
+"""The ratings table, whatever its shape, as one row per rating: item_id, rater_id, question, raw."""
 
 from __future__ import annotations
 
@@ -116,9 +116,7 @@ def _long(frame: pl.DataFrame, table: Table, options: CorpusOptions) -> pl.DataF
         return frame.with_columns(raw=pl.coalesce("rating", "value"), _aggregate=is_mean)
     if "rating" in has:
         if "rater_id" not in has and not options.aggregate:
-            raise InputError(
-                "input.no_raters", file=table.file, row=1, column="rater_id", value=", ".join(table.frame.columns[:20])
-            )
+            raise InputError("input.no_raters", file=table.file, row=1, column="rater_id", value=table.shown_columns)
         return frame.with_columns(pl.col("rating").alias("raw"))
     names.require(table, "rating" if "value" not in has else "value")
     keys = [name for name in ("item_id", "pool", "question") if name in has]

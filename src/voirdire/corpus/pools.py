@@ -79,14 +79,18 @@ def assign_pools(
 
 def _by_column(ratings: pl.DataFrame, raters: RaterTable | None, table: Table, options: CorpusOptions) -> pl.DataFrame:
     wanted = options.pool_column or "pool"
+    have = [*ratings.columns, *(raters.frame.columns if raters else ())]
+    if wanted not in have and options.pool_column is not None:
+        shown = ", ".join(name for name in have[:30] if not name.startswith("_"))
+        named = {"column": wanted, "option": "--pool-column", "value": shown}
+        raise InputError("input.option_column_missing", file=table.file, row=1, **named)
+    if wanted not in have:
+        return ratings.with_columns(pl.lit(None, pl.String).alias("pool"))
     if wanted in ratings.columns:
         ratings = ratings.with_columns(pl.col(wanted).alias("pool"))
-    elif options.pool_column is None and "pool" not in (raters.frame.columns if raters else ()):
-        return ratings.with_columns(pl.lit(None, pl.String).alias("pool"))
+    elif "pool" in ratings.columns:
+        ratings = ratings.drop("pool")
     if raters is None or wanted not in raters.frame.columns:
-        if "pool" not in ratings.columns:
-            have = ", ".join([*ratings.columns, *(raters.frame.columns if raters else ())][:30])
-            raise InputError("input.option_column_missing", file=table.file, row=1, column=wanted, option="--pool-column", value=have)
         return ratings
     theirs = raters.frame.select("rater_id", pl.col(wanted).alias("_pool"))
     ratings = ratings.join(theirs, on="rater_id", how="left", maintain_order="left")
@@ -117,9 +121,9 @@ def _by_rules(
     visible = joined.select(columns).rename({theirs: ours for ours, theirs in aliases.items()})
     met = visible.select([parse_rule(rule, visible.columns).alias(name) for name, rule in rules])
     count = met.select(pl.sum_horizontal(pl.all().cast(pl.UInt32))).to_series()
-    both = ratings.with_columns(_names=met.select(pl.concat_list([pl.when(pl.col(name)).then(pl.lit(name)) for name in pools])).to_series().list.drop_nulls().list.join(", ")).filter(count > 1)  # fmt: skip
-    if not both.is_empty() and options.two_pools != "exclude":
-        raise refuse("rules_overlap", table, both, "rater_id", pools=both["_names"][0])
+    if (count > 1).any() and options.two_pools != "exclude":
+        meets = [name for name in pools if met.filter(count > 1)[name][0]]
+        raise refuse("rules_overlap", table, ratings.filter(count > 1), "rater_id", pools=", ".join(meets))
     first = met.select(pl.coalesce([pl.when(pl.col(name)).then(pl.lit(name)) for name in pools])).to_series()
     ratings = flag(ratings.with_columns(first.alias("pool"), _count=count), pl.col("_count") > 1, "two_pools")
     return ratings.drop("_count"), pools

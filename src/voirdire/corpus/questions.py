@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +25,7 @@ _LIST = r"[|;]"
 class Declared:
     """What the questions table says of one question."""
 
-    spec: Spec = Spec()
+    spec: Spec = field(default_factory=Spec)
     role: str | None = None
     text: Mapping[str, str] = field(default_factory=dict)
 
@@ -114,8 +115,6 @@ def _end(row: Mapping[str, Any], column: str, table: Table) -> float | None:
 
 
 def _listed(cell: str | None) -> tuple[str, ...]:
-    import re
-
     return tuple(part.strip() for part in re.split(_LIST, cell) if part.strip()) if cell else ()
 
 

@@ -8,9 +8,19 @@ from dataclasses import dataclass
 import polars as pl
 
 from voirdire.corpus.corpus import Note, Question
-from voirdire.corpus.intake import REASON, choice, flag, refuse, some, warning
+from voirdire.corpus.intake import choice, flag, refuse, some, warning
 from voirdire.corpus.itemtable import ItemTable
-from voirdire.corpus.levels import Settled, Spec, encode, is_missing_label, numbers, settle, share_ends, with_missing
+from voirdire.corpus.levels import (
+    Settled,
+    Spec,
+    comma_note,
+    encode,
+    is_missing_label,
+    numbers,
+    settle,
+    share_ends,
+    with_missing,
+)
 from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.questions import QuestionTable, roles, spec_of
 from voirdire.errors import InputError, UsageError
@@ -38,9 +48,7 @@ def check_items(ratings: pl.DataFrame, items: ItemTable, table: Table, options: 
     strange = ~pl.col("item_id").is_in(items.known.implode())
     lost = ratings.filter(strange)
     if not lost.is_empty() and options.unknown_items == "refuse":
-        raise refuse(
-            "item_unknown", table, lost, "item_id", count=lost.height
-        )
+        raise refuse("item_unknown", table, lost, "item_id", count=lost.height)
     ratings = flag(ratings, strange, "unknown_item")
     return flag_items(ratings, items.excluded)
 
@@ -67,8 +75,10 @@ def give_values(
     )
     parts = {str(key[0]): part for key, part in distinct.partition_by("question", as_dict=True).items()}
     role, notes = roles(order, declared)
+    notes += comma_note(distinct["raw"], table)
     specs = {name: _with_item_ends(spec_of(name, declared, options), items) for name in order}
-    parts = {name: part.with_columns(_no_answer=is_missing_label(pl.col("raw"), specs[name].missing)) for name, part in parts.items()}  # fmt: skip
+    for name, part in parts.items():
+        parts[name] = part.with_columns(_no_answer=is_missing_label(pl.col("raw"), specs[name].missing))
     settled = share_ends({name: _settled(name, specs[name], parts[name], table) for name in order})
     questions: list[Question] = []
     for name, one in settled.items():
@@ -132,8 +142,12 @@ def _out_of_scale(
         return frame, []
     scales = {question.id: question.scale for question in questions}
     scale = _shown(scales[bad["question"][0]], bad["_low"][0], bad["_high"][0])
+    if options.out_of_scale == "refuse" and bad["_aggregate"][0]:
+        raise refuse("mean_out_of_scale", table, bad, "raw", question=bad["question"][0], scale=scale, count=bad.height)
     if options.out_of_scale == "refuse":
-        raise refuse("value_out_of_scale", table, bad, "raw", question=bad["question"][0], scale=scale, count=bad.height)
+        raise refuse(
+            "value_out_of_scale", table, bad, "raw", question=bad["question"][0], scale=scale, count=bad.height
+        )
     found = some(bad["raw"].unique(maintain_order=True))
     return flag(frame, outside, "out_of_scale"), [warning("out_of_scale", count=bad.height, values=found)]
 
@@ -158,7 +172,9 @@ def settle_duplicates(
         again = twice.filter(key == twice.select(key).to_series()[0])
         rater = first["rater_id"] or first["pool"]
         earlier = table.row(again["_row"][0])
-        raise refuse("rated_twice", table, again.tail(1), "rater_id", value=rater, item=first["item_id"], earlier=earlier)
+        raise refuse(
+            "rated_twice", table, again.tail(1), "rater_id", value=rater, item=first["item_id"], earlier=earlier
+        )
     labelled = {question.id for question in questions if question.scale.labels}
     if policy == "mean" and labelled & set(twice["question"]):
         raise UsageError("input.mean_of_labels", question=some(sorted(labelled & set(twice["question"]))))
@@ -183,12 +199,5 @@ def refuse_mixed_pools(ratings: pl.DataFrame, table: Table) -> None:
     both = kinds.filter(pl.col("_aggregate") > 1)
     if not both.is_empty():
         pool, question = both.sort("pool", "question").row(0)[:2]
-        means = used.filter(
-            pl.col("_aggregate") & (pl.col("pool") == pool) & (pl.col("question") == question)
-        )
+        means = used.filter(pl.col("_aggregate") & (pl.col("pool") == pool) & (pl.col("question") == question))
         raise refuse("pool_both", table, means, "rater_id", value=pool, question=question)
-
-
-def empty_reason() -> pl.Expr:
-    """The ``_reason`` of a row that is in."""
-    return pl.lit(None, REASON)

@@ -8,7 +8,7 @@ import polars as pl
 
 from voirdire.corpus.corpus import Corpus, Intake, Note, Question
 from voirdire.corpus.folder import expand_corpus
-from voirdire.corpus.intake import close, note, some, warning
+from voirdire.corpus.intake import close, merged, note, refuse, some, warning
 from voirdire.corpus.itemtable import ItemTable, carried_items, item_scales, leave_out_other_levels, read_items
 from voirdire.corpus.judgments import read_judgments
 from voirdire.corpus.longform import read_long
@@ -17,6 +17,8 @@ from voirdire.corpus.pools import RaterTable, assign_pools, read_raters
 from voirdire.corpus.questions import read_questions, spec_of
 from voirdire.corpus.ratings import check_items, give_values, refuse_mixed_pools, settle_duplicates
 from voirdire.corpus.shares import read_shares
+from voirdire.scales import Scale
+from voirdire.tables import Table
 
 __all__ = ["CorpusOptions", "JudgmentOptions", "read_corpus", "read_judgments"]
 
@@ -46,9 +48,9 @@ def read_corpus(options: CorpusOptions) -> Corpus:
         items = leave_out_other_levels(items)
     frame, pools, told = assign_pools(long.frame, raters, long.table, options)
     frame = check_items(frame, items, long.table, options)
+    refuse_mixed_pools(frame, long.table)
     valued = give_values(frame, items, declared, long.table, options)
     frame, repeated = settle_duplicates(valued.frame, valued.questions, long.table, options)
-    refuse_mixed_pools(frame, long.table)
     used = frame.filter(pl.col("_reason").is_null())
     pools = tuple(pool for pool in pools if (used["pool"] == pool).any())
     if items.known is None:
@@ -56,19 +58,22 @@ def read_corpus(options: CorpusOptions) -> Corpus:
     shares = read_shares(options, items, [question.id for question in valued.questions])
     notes: list[Note] = [*long.notes, *items.notes, *(raters.notes if raters else ()), *declared.notes]
     notes += [*told, *valued.notes, *repeated, *shares.notes, *_gaps(used, items.frame, pools)]
+    if items.scales is not None:
+        notes.append(note("item_scales", count=items.scales.height))
     notes += _slots(used, options)
+    beside = [*_raters(raters, used), *declared.intake([question.id for question in valued.questions])]
     return Corpus(
         items=items.frame,
         questions=valued.questions,
         pools=pools,
         ratings=_sorted(used, items.frame, pools, valued.questions),
-        aggregates=_means(used),
+        aggregates=_means(used, long.table),
         shares=shares.frame,
         raters=raters.frame if raters else None,
         item_scales=_own_scales(items, valued.questions),
         anonymous_raters=options.anonymous_raters,
-        intake=(close(frame, long.table, "ratings"), *items.intake, *_raters(raters, used), *declared.intake([q.id for q in valued.questions]), *shares.intake),  # fmt: skip
-        notes=tuple(notes),
+        intake=(close(frame, long.table, "ratings"), *items.intake, *beside, *shares.intake),
+        notes=merged(notes),
         name=options.name,
         simulated=options.simulated,
         excluded_items=items.excluded,
@@ -79,31 +84,40 @@ def _raters(raters: RaterTable | None, used: pl.DataFrame) -> list[Intake]:
     return [raters.intake(used["rater_id"].drop_nulls())] if raters else []
 
 
-def _own_scales(items: ItemTable, questions: Sequence[Question]) -> dict[str, object]:
+def _own_scales(items: ItemTable, questions: Sequence[Question]) -> dict[str, Scale]:
     numeric = [question.scale for question in questions if not question.scale.labels]
     if not numeric:
         return {}
     return item_scales(items, numeric[0].level, numeric[0].low, numeric[0].high)
 
 
-def _sorted(used: pl.DataFrame, items: pl.DataFrame, pools: Sequence[str], questions: Sequence[Question]) -> pl.DataFrame:
+def _sorted(
+    used: pl.DataFrame, items: pl.DataFrame, pools: Sequence[str], questions: Sequence[Question]
+) -> pl.DataFrame:
     people = used.filter(~pl.col("_aggregate")).select(RATINGS)
     places = {
         "item_id": dict(zip(items["item_id"], range(items.height), strict=True)),
         "pool": {pool: place for place, pool in enumerate(pools)},
         "question": {question.id: place for place, question in enumerate(questions)},
     }
-    keys = [pl.col(name).replace_strict(place, return_dtype=pl.Int32).alias(f"_{name}") for name, place in places.items()]
+    keys = [
+        pl.col(name).replace_strict(place, return_dtype=pl.Int32).alias(f"_{name}") for name, place in places.items()
+    ]
     order = people.select(*keys, "rater_id").select(
         pl.arg_sort_by("_question", "_pool", "_item_id", "rater_id", maintain_order=True)
     )
     return people[order.to_series()]
 
 
-def _means(used: pl.DataFrame) -> pl.DataFrame:
+def _means(used: pl.DataFrame, table: Table) -> pl.DataFrame:
     means = used.filter("_aggregate")
-    n = pl.col("n").cast(pl.Float64, strict=False).cast(pl.Int64) if "n" in means.columns else pl.lit(None, pl.Int64)
-    return means.with_columns(n.alias("n")).select(AGGREGATES)
+    if "n" not in means.columns:
+        return means.with_columns(n=pl.lit(None, pl.Int64)).select(AGGREGATES)
+    count = pl.col("n").cast(pl.Float64, strict=False)
+    bad = means.filter(pl.col("n").is_not_null() & ~((count >= 1) & (count == count.round())).fill_null(False))
+    if not bad.is_empty():
+        raise refuse("n_broken", table, bad, "n")
+    return means.with_columns(n=count.cast(pl.Int64)).select(AGGREGATES)
 
 
 def _gaps(used: pl.DataFrame, items: pl.DataFrame, pools: Sequence[str]) -> list[Note]:

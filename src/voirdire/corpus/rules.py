@@ -114,7 +114,9 @@ class _Reader:
         wanted = self.quoted.get(node.id, node.id)
         name = self.columns.get(unicodedata.normalize("NFKC", wanted))
         if name is None:
-            raise UsageError("input.rule_column", value=self.rule, column=wanted, known=", ".join(self.columns.values()))
+            raise UsageError(
+                "input.rule_column", value=self.rule, column=wanted, known=", ".join(self.columns.values())
+            )
         return name
 
     def is_number(self, node: ast.expr) -> bool:

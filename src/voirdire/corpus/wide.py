@@ -22,9 +22,7 @@ def melt(table: Table, frame: pl.DataFrame, columns: Sequence[str], name: str, v
     if clash:
         raise InputError("input.wide_clash", file=table.file, row=1, column=clash[0], value=", ".join(columns[:5]))
     long = frame.unpivot(list(columns), index=rest, variable_name=name, value_name=value)
-    told = note(
-        "cells_counted", file=table.name, name=name, columns=len(columns), rows=frame.height, cells=long.height
-    )
+    told = note("cells_counted", file=table.name, name=name, columns=len(columns), rows=frame.height, cells=long.height)
     return long.with_columns(pl.col(name).alias("_column")), told
 
 
@@ -32,8 +30,14 @@ def check_columns(table: Table, columns: Sequence[str], option: str) -> None:
     """InputError for a column that was named and is not there."""
     for column in columns:
         if column not in table.frame.columns:
-            have = ", ".join(table.frame.columns[:20])
-            raise InputError("input.option_column_missing", file=table.file, row=1, column=column, option=option, value=have)
+            raise InputError(
+                "input.option_column_missing",
+                file=table.file,
+                row=1,
+                column=column,
+                option=option,
+                value=table.shown_columns,
+            )
 
 
 def numeric_columns(frame: pl.DataFrame, names: Sequence[str]) -> list[str]:

@@ -7,7 +7,8 @@ Its null distribution comes from shuffling the pool labels:
   each rater's severity for noise of single ratings and reject a true null far too often. Raters with the same set of
   items are shuffled among themselves when nearly all raters share their set with raters of the other pool (batches,
   or everybody rating everything). Else the raters of both pools are shuffled together, pool b being filled until it
-  has as many ratings as before (raters of one pool may rate many more items than those of the other).
+  has as many ratings as before (raters of one pool may rate many more items than those of the other), or, with fewer
+  than 30 raters in a pool, as many raters as before (the severity of a few raters of many items would average out).
 - *within items*, when each rater rates one item or raters are anonymous slots.
 
 Items with one rater in each pool say nothing about chance (swapping the two leaves the difference as it is) and are
@@ -35,6 +36,7 @@ TOLERANCE = 1e-9
 EXACT_LIMIT = 5_000
 SHARED_SETS = 0.95
 FEW_ASSIGNMENTS = 40
+FEW_RATERS = 30
 CHUNK = 2_000_000
 
 
@@ -206,9 +208,11 @@ def _all_assignments(design: _Design) -> Mask:
 
 def _whole_raters(data: _Ratings, design: _Design, permutations: int, rng: np.random.Generator) -> Array:
     """(permutations,) the statistic under seeded random assignments of whole raters."""
+    in_b = int(design.labels.sum())
+    by_number = design.blocks.any() or min(in_b, len(design.labels) - in_b) < FEW_RATERS
     result = [np.empty(0)]
     for size in _chunks(permutations, len(design.labels) + data.n_items):
-        if design.blocks.any():
+        if by_number:
             labels = np.tile(design.labels, (size, 1))
             for group in _groups(design):
                 labels[:, group] = rng.permuted(labels[:, group], axis=1)

@@ -71,7 +71,8 @@ class Maker:
                 "statistic": statistic,
                 **where,
                 "value": number, "label": value if isinstance(value, str) else None,
-                "undefined": reason() if value is None else None, "low": low, "high": high, "n": n, "excluded": excluded,
+                "undefined": reason() if value is None else None, "low": low, "high": high,
+                "n": n, "excluded": excluded,
                 "signature": signature,
             }
         )  # fmt: skip

@@ -169,7 +169,10 @@ def definitions(footnotes: Footnotes, words: Words) -> Notes:
 def _note(number: int, row: Row, words: Words) -> Note:
     try:
         signature = Signature.parse(row.signature)
-        parts = tuple({**signature.params, **signature.definition}.items())
+        shown = {**signature.params, **signature.definition}
+        if "n_per_item" not in row.definition:
+            shown.pop("n_per_item", None)
+        parts = tuple(shown.items())
     except SignatureError:
         parts = ()
     name = words.statistic(row.statistic, row.params)

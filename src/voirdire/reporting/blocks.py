@@ -58,6 +58,7 @@ class ItemCard:
     id: str
     gap: str
     texts: tuple[tuple[str, str, str], ...]
+    about: tuple[tuple[str, str], ...]
     picture: Picture | None
     ratings: Grid
 

@@ -142,10 +142,15 @@ class Builder:
         groups: Iterable[tuple[str, Sequence[Member]]],
         notes: Sequence[str] = (),
     ) -> Grid | None:
-        """A table of estimates: one column for each definition that occurs, none for what nobody computed."""
+        """A table of estimates: one column for each definition that occurs, none for what nobody computed.
+
+        A column that no row of the first group fills (what only control judges have) is left out.
+        """
         members = [(title, list(block)) for title, block in groups]
         keys = [key for _, block in members for _, key in block]
         filled, absent = self._fill(specs, keys)
+        first = range(len(members[0][1]) if len(members) > 1 else 0)
+        filled = [(spec, rows) for spec, rows in filled if not first or any(place in rows for place in first)]
         if not filled:
             return None
         columns = tuple(self._column(spec, rows) for spec, rows in filled)

@@ -13,6 +13,7 @@ from voirdire.reporting.grid import Column, Entry, Grid, Line
 from voirdire.reporting.words import Words
 
 LIMIT = 10
+ABOUT = ("culture", "category", "pair_id")
 MOST_BYTES = 20_000_000
 MOST_PIXELS = 50_000_000
 SIDE = 480
@@ -41,11 +42,13 @@ def _card(row: dict[str, Any], words: Words, images: Path | None, width: float |
         for kind in ("prompt", "text")
         for column, lang in _languages(row, kind, words.lang)
     )
+    about = {name: View.clean(row[name]) for name in ABOUT if row.get(name) is not None}
     item = View.clean(row["item_id"])
     return ItemCard(
         item,
         words.number("cross_pool_mad", abs(row["gap"]), width),
         texts,
+        tuple(about.items()),
         _picture(row, words, images),
         _ratings(row, words, item, width),
     )

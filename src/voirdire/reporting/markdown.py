@@ -107,6 +107,8 @@ def _card(card: ItemCard, report: Report) -> list[str]:
     if card.picture:
         parts.append(escape(report.words.t("item.image_at", source=card.picture.source)))
     parts += [f"> {escape(name)}: {escape(said)}" for name, _, said in card.texts]
+    if card.about:
+        parts.append("; ".join(f"{escape(name)}: {escape(value)}" for name, value in card.about))
     return [*parts, *_table(card.ratings)]
 
 

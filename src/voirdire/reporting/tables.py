@@ -251,13 +251,14 @@ def slice_map(
     w = b.words
     names = b.view.slices
     rows = b.view.rows(statistic, question=b.question, params="", **place)
-    top = max((abs(row.value) for row in rows if row.value is not None and row.slice in names), default=1.0) or 1.0
+    found = [row.value for row in rows if row.value is not None and row.slice in {"all", *names}]
     diverging = statistic == "tilt"
-    scale = 1.0 if diverging else top
+    low, high = (0.0, 1.0) if diverging else (min(found, default=0.0), max(found, default=1.0))
+    span = high - low or 1.0
     columns = [
         Spec(
             statistic, title=w.cell(cell), place={**place, "judge": cell.judge, "condition": cell.condition},
-            heat=lambda v: v / scale, diverging=diverging,
+            heat=lambda v: (v - low) / span, diverging=diverging,
         )
         for cell in cells
     ]  # fmt: skip

@@ -115,7 +115,8 @@ def _pair_gate(view: View, words: Words, question: str, pair: tuple[str, str]) -
         sentence = words.t(f"divergent.{divergent}", **names)
         test = view.row("gap_test.p", **place)
         if test is not None and test.value is not None:
-            number = f"{words.statistic('gap_test.p')}: {words.number('gap_test.p', test.value)}"
+            shown = words.number("gap_test.p", test.value)
+            number = words.t("named_number", name=words.statistic("gap_test.p"), number=shown)
             sentence = words.t("with_number", sentence=sentence, number=number)
         sentences.append(sentence)
     recognition = _label(view.row("gate.evaluation_not_recognition", **place))

@@ -222,6 +222,16 @@ def test_the_ratio_form_is_a_number_of_its_own() -> None:
     ]
 
 
+def test_of_the_params_only_the_form_matters() -> None:
+    rows = [
+        judged("mae_vs_constant", -0.5, -0.2, pool="us", params="folds=10"),
+        judged("mae", 0.1, 0.2, pool="us"),
+        judged("mae", 0.8, 0.9, pool="us", params="control=permuted"),
+    ]
+    result = check(rows, {"better_than_constant": True, "max_mae": 0.5, "judge": "a", "pool": "us"})
+    assert outcomes(result) == [("pass", "inside"), ("pass", "inside")]
+
+
 def test_percent_of_human_is_against_the_other_pool() -> None:
     rows = [
         judged("percent_of_human", 80, 90, pool="us", pool_b="cn"),

@@ -86,9 +86,15 @@ class Policy:
         known = known_names(estimates, meta)
         statistics = {rule.statistic for rule in RULES.values()}
         rows = estimates.filter(pl.col("statistic").is_in(sorted(statistics))).iter_rows(named=True)
-        index = {tuple(row[column] for column in KEY): row for row in rows}
+        index = {_key(row): row for row in rows if "control=" not in row["params"]}
         checks = (_checks(requirement, known, meta, index, self.file) for requirement in self.requirements)
         return PolicyResult(tuple(chain.from_iterable(checks)))
+
+
+def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What identifies a row for a rule; of the params only the form of the statistic matters."""
+    form = [part for part in row["params"].split(",") if part.startswith("form=")]
+    return tuple(",".join(form) if column == "params" else row[column] for column in KEY)
 
 
 def _checks(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import time
+import threading
 from types import TracebackType
 from typing import Any, Self
 
@@ -76,28 +76,33 @@ class Progress:
     def __init__(self, lang: str, *, on: bool | None = None, patience: float = PATIENCE) -> None:
         self.lang = lang
         self.on = sys.stderr.isatty() if on is None else on
-        self.patience = patience
-        self.started = time.monotonic()
-        self._bar: Any = None
+        self.bar: Any = None
+        self._told = ("read", 0.0)
         self._task: Any = None
+        self._ended = False
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(patience, self._start)
+        self._timer.daemon = True
 
     def __call__(self, stage: str, fraction: float) -> None:
         """Tell the stage and the share done."""
-        if not self.on:
-            return
-        if self._bar is None and time.monotonic() - self.started >= self.patience:
-            self._start()
-        if self._bar is not None:
-            self._bar.update(self._task, description=self._words(stage), completed=min(max(fraction, 0.0), 1.0))
+        self._told = (stage, min(max(fraction, 0.0), 1.0))
+        if self.bar is not None:
+            self.bar.update(self._task, description=self._words(stage), completed=self._told[1])
 
     def __enter__(self) -> Self:
+        if self.on:
+            self._timer.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        with self._lock:
+            self._ended = True
+            self._timer.cancel()
+            if self.bar is not None:
+                self.bar.stop()
 
     def _words(self, stage: str) -> str:
         key = f"cli.stage.{stage}"
@@ -109,6 +114,10 @@ class Progress:
         from rich.progress import Progress as Bar
 
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-        self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("", total=1.0)
-        self._bar.start()
+        with self._lock:
+            if not self._ended:
+                bar = Bar(*columns, console=Console(stderr=True), transient=True)
+                stage, fraction = self._told
+                self._task = bar.add_task(self._words(stage), total=1.0, completed=fraction)
+                bar.start()
+                self.bar = bar

@@ -6,13 +6,13 @@ Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 
 from __future__ import annotations
 
 from collections.abc import Callable
-from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
-MEMORY = 8_000_000
+MEMORY = 4_000_000
+CACHE = 250_000
 MOST_UNDEFINED = 0.05
 
 
@@ -23,7 +23,7 @@ def item_weights(n_items: int, draws: int, rng: np.random.Generator) -> npt.NDAr
     array([4, 4, 4], dtype=uint64)
     """
     weights = np.empty((draws, n_items), dtype=np.uint8)
-    step = max(1, MEMORY // max(n_items, 1))
+    step = max(1, CACHE // max(n_items, 1))
     for start in range(0, draws, step):
         size = min(step, draws - start)
         drawn = rng.integers(n_items, size=(size, n_items), dtype=np.int64)
@@ -41,27 +41,33 @@ def weighted_sums(weights: npt.NDArray[np.uint8], features: Array) -> Array:
     distinct, place = distinct_rows(features)
     sums = np.empty((len(distinct), len(weights)))
     step = max(1, MEMORY // max(weights.shape[1], 1))
+    chunk = np.empty((min(step, len(weights)), weights.shape[1]))
     for start in range(0, len(weights), step):
-        chunk = weights[start : start + step].astype(float)
-        sums[:, start : start + step] = distinct @ chunk.T
-    return sums[place]
+        part = chunk[: len(weights) - start]
+        part[:] = weights[start : start + step]
+        np.matmul(distinct, part.T, out=sums[:, start : start + step])
+    return sums if distinct is features else sums[place]
 
 
 def distinct_rows(features: Array) -> tuple[Array, npt.NDArray[np.int64]]:
-    """The distinct rows, and for every row the place of its like.
+    """The distinct rows (the features themselves when all are), and for every row the place of its like.
+
+    Rows are told apart by a random projection, and those that agree in it are compared.
 
     >>> distinct_rows(np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 0.0]]))[1]
     array([0, 1, 0])
     """
-    seen: dict[bytes, int] = {}
-    place = np.array([seen.setdefault(hashed(row), len(seen)) for row in features], dtype=np.int64)
-    first = np.unique(place, return_index=True)[1]
-    return features[first], place
-
-
-def hashed(row: Array) -> bytes:
-    """A digest of a row's bytes."""
-    return blake2b(np.ascontiguousarray(row).data, digest_size=16).digest()
+    marks = features @ np.random.default_rng(0).standard_normal(features.shape[1])
+    seen: dict[float, int] = {}
+    first: list[int] = []
+    place = np.empty(len(features), dtype=np.int64)
+    for row, mark in enumerate(marks.tolist()):
+        like = seen.setdefault(mark, len(first))
+        if like == len(first) or not np.array_equal(features[first[like]], features[row]):
+            like = len(first)
+            first.append(row)
+        place[row] = like
+    return (features if len(first) == len(features) else features[first]), place
 
 
 def percentile(draws: Array, level: float) -> tuple[Array, Array]:

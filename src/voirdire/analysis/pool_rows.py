@@ -13,6 +13,7 @@ from voirdire.stats.alpha import alpha
 from voirdire.stats.ceilings import leave_one_out, other_ceiling, other_disagreement, own_ceiling, own_disagreement
 from voirdire.stats.features import Features
 from voirdire.stats.gap import gap_test
+from voirdire.stats.nominal import reliability_features, reliability_of_sums, reliability_reason
 from voirdire.stats.per_item import PerItem
 from voirdire.stats.raters import split_half
 from voirdire.stats.resampling import fisher_z, percentile, weighted_sums
@@ -33,6 +34,8 @@ def add_pools(context: Context) -> None:
             statistics = active("pool", scale_codes=codes, sliced_only=not whole)
             add_results(context, compute(statistics, features, (k,), sampler), (k,), name)
             _add_alpha(context, k, name, mask)
+            if context.panel.question.scale.nominal:
+                _add_nominal_reliability(context, k, name, mask, sampler)
             _add_ceiling(context, (k,), name, mask, sampler)
         for pair in context.pairs if whole else context.detail:
             statistics = active("pair", scale_codes=codes, sliced_only=not whole)
@@ -107,6 +110,30 @@ def _add_alpha(context: Context, k: int, name: str, mask: Mask) -> None:
     if result.draws.size and result.n > 1:
         low, high = (float(end[0]) for end in percentile(result.draws[None], options.level))
     context.table.add("alpha", result.value, reasons=result.undefined, low=low, high=high, n=result.n, **common)
+
+
+def _add_nominal_reliability(context: Context, k: int, name: str, mask: Mask, sampler: ItemSampler) -> None:
+    features = reliability_features(context.panel.counts[k][mask])
+    sums = features.sum(1)
+    aggregate = context.pools[k] in context.panel.aggregate
+    reason = "aggregate_pool" if aggregate else reliability_reason(sums)
+    ends = (np.nan, np.nan)
+    if reason is None and len(sampler.weights):
+        draws = reliability_of_sums(weighted_sums(sampler.weights, features))
+        low, high = percentile(draws[None], context.options.level)
+        ends = (float(low[0]), float(high[0]))
+    context.table.add(
+        "reliability",
+        None if reason else float(reliability_of_sums(sums)),
+        reasons=reason,
+        low=ends[0],
+        high=ends[1],
+        n=int(sums[0]),
+        definition=context.definition("percentile", variance="summed_over_labels", n_per_item=context.median_n((k,))),
+        question=context.panel.question.id,
+        slice=name,
+        **context.names((k,)),
+    )
 
 
 def _add_gap_test(context: Context, pair: tuple[int, int], name: str, mask: Mask) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.statistic import additive, empty, ratio
-from voirdire.stats.features import Array, Features, feature, zero_where
+from voirdire.stats.features import TIE, Array, Features, feature, zero_where
 
 CONSTANT = 1e-12
+LEAST_DF = 10
 DIVERGENT_Z = 1.959963984540054
 
 
@@ -29,7 +30,7 @@ def mean(f: Features, k: int) -> Array:
 @feature("pool")
 def mean_sq(f: Features, k: int) -> Array:
     """Squared consensus, centred on the middle of the scale."""
-    return zero_where(f.pools.has[k], (f.pools.mean[k] - f.pools.scale.center) ** 2)
+    return zero_where(f.pools.has[k], (f.pools.mean[k] - f.pools.center) ** 2)
 
 
 @feature("pool")
@@ -41,7 +42,7 @@ def inverse_n(f: Features, k: int) -> Array:
 
 @feature("pool")
 def unknown_n(f: Features, k: int) -> Array:
-    """1 where a consensus comes without its number of raters or their ratings."""
+    """1 where a consensus comes without its number of raters."""
     return (f.pools.has[k] & np.isnan(f.pools.n[k])).astype(float)
 
 
@@ -64,14 +65,15 @@ def sample_variance(n: Array, total: Array, squares: Array) -> Array:
     return np.maximum(ratio(squares - ratio(total * total, n), n - 1), 0.0)
 
 
-def _centred_variance(has: Array, total: Array, squares: Array, center: float = 0.0) -> Array:
-    return sample_variance(has, total - center * has, squares)
+def constant_side(n: Array, total: Array, squares: Array) -> np.ndarray:
+    """Whether a side does not vary: its variance is nothing but rounding beside the squares it comes from."""
+    return np.asarray(sample_variance(n, total, squares) <= CONSTANT * np.maximum(1.0, ratio(squares, n)))
 
 
 @feature("pool")
 def mean_centred(f: Features, k: int) -> Array:
     """The consensus, centred on the middle of the scale."""
-    return zero_where(f.pools.has[k], f.pools.mean[k] - f.pools.scale.center)
+    return zero_where(f.pools.has[k], f.pools.mean[k] - f.pools.center)
 
 
 @additive(
@@ -107,8 +109,9 @@ _RELIABILITY = ("has", "mean_centred", "mean_sq", "inverse_n", "ss_within", "df_
         empty(0),
         ("aggregate_pool", lambda *s: s[6] > 0),
         ("one_rater", lambda *s: s[5] <= 0),
+        ("few_rated_twice", lambda *s: s[5] < LEAST_DF),
         ("one_item", lambda *s: s[0] == 1),
-        ("constant_consensus", lambda *s: sample_variance(s[0], s[1], s[2]) <= CONSTANT),
+        ("constant_consensus", lambda *s: constant_side(s[0], s[1], s[2])),
     ),
     sliced=True,
     bounds="at most 1; negative when raters differ more within items than chance allows between them",
@@ -169,13 +172,28 @@ _NO_NOISE = ("noise_unknown", lambda *s: s[-1] > 0)
     per="pair",
     features=("both", "abs_gap"),
     undefined=(_NO_PAIR,),
-    scale="any",
+    scale="distance",
     sliced=True,
-    bounds="0 to the scale's range (nominal: 0 to 1)",
+    bounds="0 to the scale's range",
     source="Jury Duty, section 3.3b",
 )
 def cross_pool_mad(both: Array, abs_gap: Array) -> Array:
     """Mean absolute difference of the two pools' consensuses."""
+    return ratio(abs_gap, both)
+
+
+@additive(
+    "cross_pool_tv",
+    per="pair",
+    features=("both", "abs_gap"),
+    undefined=(_NO_PAIR,),
+    scale="labels",
+    sliced=True,
+    bounds="0 to 1",
+    source="the nominal form of cross_pool_mad",
+)
+def cross_pool_tv(both: Array, abs_gap: Array) -> Array:
+    """Mean total variation between the two pools' label shares."""
     return ratio(abs_gap, both)
 
 
@@ -213,7 +231,7 @@ def _moment(name: str, left: int, right: int | None, rounded: bool = False) -> N
 
     def moment(f: Features, a: int, b: int) -> Array:
         source = f.pools.rounded if rounded else f.pools.mean
-        columns = [np.nan_to_num(source[k] - f.pools.scale.center) for k in (a, b)]
+        columns = [np.nan_to_num(source[k] - f.pools.center) for k in (a, b)]
         product = columns[left] * (columns[right] if right is not None else 1.0)
         return zero_where(f.pools.has[a] & f.pools.has[b], product)
 
@@ -240,11 +258,6 @@ def kappa_of_sums(n: Array, sx: Array, sy: Array, sxx: Array, syy: Array, sxy: A
     observed = ratio(sxx + syy - 2 * sxy, n)
     expected = ratio(sxx + syy, n) - 2 * ratio(sx, n) * ratio(sy, n)
     return 1 - ratio(observed, expected)
-
-
-def constant_side(n: Array, total: Array, squares: Array) -> np.ndarray:
-    """Whether a side of a correlation does not vary."""
-    return np.asarray(sample_variance(n, total, squares) <= CONSTANT)
 
 
 _PEARSON = (
@@ -333,20 +346,21 @@ def disattenuated_r(*sums: Array) -> Array:
 
 
 def anchor_classes(f: Features, a: int, b: int) -> dict[str, np.ndarray]:
-    """(I,) masks of high and low anchors, contested items and their parts; all False where a pool is missing."""
+    """(I,) masks of high and low anchors, contested items and their parts (neither, where the noise is unknown)."""
     cuts, m_a, m_b = f.pools.scale, f.pools.mean[a], f.pools.mean[b]
     present = f.pools.has[a] & f.pools.has[b]
     with np.errstate(invalid="ignore"):
-        high = present & (np.minimum(m_a, m_b) >= cuts.high_cut)
-        low = present & (np.maximum(m_a, m_b) <= cuts.low_cut)
-        beyond = np.abs(m_a - m_b) > DIVERGENT_Z * np.sqrt(pooled_noise(f, a, b))
+        high = present & (np.minimum(m_a, m_b) >= cuts.high_cut - TIE)
+        low = present & (np.maximum(m_a, m_b) <= cuts.low_cut + TIE)
+        noise = DIVERGENT_Z * np.sqrt(pooled_noise(f, a, b))
+        beyond, within = np.abs(m_a - m_b) > noise + TIE, np.abs(m_a - m_b) <= noise + TIE
     contested = present & ~high & ~low
     return {
         "high": high,
         "low": low,
         "contested": contested,
         "divergent": contested & beyond,
-        "middle": contested & ~beyond,
+        "middle": contested & within,
     }
 
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from voirdire.analysis.context import Context, Mask, context_reason, scale_codes, subset
-from voirdire.analysis.engine import Result, active, compute
+from voirdire.analysis.engine import ItemSampler, Result, active, compute, ruled_out
 from voirdire.analysis.panels import Cells
 from voirdire.analysis.rater_sampler import sampler_of
-from voirdire.analysis.selections import CELLS_IN_SLICES, Selections
+from voirdire.analysis.selections import CELLS_IN_SLICES, Selections, is_crossed
 from voirdire.simulation.controls import control_judges
 from voirdire.statistic import Statistic
 from voirdire.stats.ceilings import judge_ceiling_repeats, judge_disagreement, leave_one_out
-from voirdire.stats.features import Array, Features, PoolArrays
+from voirdire.stats.features import TIE, Array, Features, PoolArrays
+from voirdire.stats.per_item import PerItem
 from voirdire.stats.recalibration import best_constant, best_label, make_folds
 
 FOLDS = 10
@@ -41,13 +42,13 @@ class Judged:
     def in_slice(self, name: str) -> Selections:
         """The selections that are computed inside a slice.
 
-        No controls; full cells only when there are few; in slices that two columns or an anchor class make, no fine
-        selections.
+        No controls; full cells only when there are few or they were asked for; in slices that two columns or an anchor
+        class make, no fine selections.
         """
         keep = self.selections.matrix[:, : self.n_cells].any(1)
         if self.n_cells > CELLS_IN_SLICES:
-            keep &= ~self.selections.full
-        if "&" in name or name.startswith("anchor="):
+            keep &= ~(self.selections.full & self.selections.fine)
+        if is_crossed(name) or name.startswith("anchor="):
             keep &= ~self.selections.fine
         return self.selections.keep(keep)
 
@@ -95,11 +96,11 @@ def _add_slice(context: Context, judged: Judged, selections: Selections, name: s
         arrays,
         cube,
         min_gap=context.options.min_gap,
-        constant_loss=_constant_losses(context, arrays, name),
+        constants=_best_constants(context, arrays, name),
         loo=_leave_one_out(context, counts, cube) if whole else None,
     )
     sampler = sampler_of(context, name, mask)
-    writer = _Writer(context, judged, selections, name, mask, _excluded(judged, selections, mask))
+    writer = _Writer(context, judged, selections, name, mask, excluded_of(judged, selections, mask), sampler)
     codes = scale_codes(context.panel)
     matrix = selections.matrix[:, :used]
     targets: dict[str, Sequence[tuple[int, ...]]] = {
@@ -111,20 +112,25 @@ def _add_slice(context: Context, judged: Judged, selections: Selections, name: s
         statistics = active(per, scale_codes=codes, sliced_only=not whole)
         for target in places:
             writer.add(compute(statistics, features, target, sampler, matrix), target)
+            if whole:
+                writer.add(ruled_out(per, codes, len(selections)), target)
+            if per == "judge_pair":
+                mirrored = [statistic for statistic in statistics if statistic.both_ways]
+                writer.add(compute(mirrored, features, target[::-1], sampler, matrix), target[::-1])
             features.forget()
 
 
-def _constant_losses(context: Context, arrays: PoolArrays, name: str) -> Array:
-    """(K, I) error of the best constant, cross-fitted over folds of these items."""
-    losses = []
+def _best_constants(context: Context, arrays: PoolArrays, name: str) -> Array:
+    """(K, I) the best constant of each pool, cross-fitted over folds of these items; NaN where there is none."""
+    constants = []
+    folds = make_folds(arrays.mean.shape[1], FOLDS, context.rng("folds", name))
     for k in range(len(arrays.mean)):
-        folds = make_folds(arrays.mean.shape[1], FOLDS, context.rng("folds", name))
         if arrays.shares is not None:
             best = best_label(np.nan_to_num(arrays.shares[k]), folds)
         else:
             best = best_constant(arrays.mean[k], folds, arrays.scale.levels or None)
-        losses.append(np.where(best.loss.valid, best.loss.values, np.nan))
-    return np.stack(losses)
+        constants.append(best.constants[folds])
+    return np.stack(constants)
 
 
 def _leave_one_out(context: Context, counts: Array, cube: Array) -> tuple[Array, Array]:
@@ -135,11 +141,19 @@ def _leave_one_out(context: Context, counts: Array, cube: Array) -> tuple[Array,
         if pool in context.panel.aggregate or not counts.shape[-1]:
             continue
         if context.panel.question.scale.nominal:
-            per_item = judge_disagreement(counts[k], cube[..., 0])
+            per_item = _disagreement(counts[k], cube)
         else:
             per_item = judge_ceiling_repeats(leave_one_out(counts[k], context.panel.values), cube)
         errors[k], counted[k] = per_item.values, per_item.valid
     return errors, counted
+
+
+def _disagreement(counts: Array, cube: Array) -> PerItem:
+    """(C, I) nominal error against the raters less one, the mean over repeats."""
+    parts = [judge_disagreement(counts, cube[..., repeat]) for repeat in range(cube.shape[-1])]
+    times = np.sum([part.valid for part in parts], axis=0)
+    total = np.sum([part.values for part in parts], axis=0)
+    return PerItem(total / np.maximum(times, 1), times > 0, parts[0].n_left_out)
 
 
 @dataclass(frozen=True)
@@ -150,11 +164,11 @@ class Excluded:
     answered: Array
     selections: Selections
 
-    def texts(self, no_consensus: Array | None = None) -> list[str]:
-        """``malformed=3;no_consensus=2`` for every selection."""
+    def texts(self, lacking: Mapping[str, Mask] | None = None) -> list[str]:
+        """``malformed=3;no_consensus=2`` for every selection; ``lacking``: reason -> items (I,) that do not count."""
         columns = dict(self.counts)
-        if no_consensus is not None:
-            columns["no_consensus"] = no_consensus
+        for reason, items in (lacking or {}).items():
+            columns[reason] = self.selections.matrix @ (self.answered & items).sum(1).astype(float)
         texts = np.full(len(self.selections), "", dtype=object)
         for reason, counts in columns.items():
             for s in np.flatnonzero(counts):
@@ -162,7 +176,8 @@ class Excluded:
         return list(texts)
 
 
-def _excluded(judged: Judged, selections: Selections, mask: Mask) -> Excluded:
+def excluded_of(judged: Judged, selections: Selections, mask: Mask) -> Excluded:
+    """The missing judgments of each selection on the items of a slice."""
     status = judged.cells.status[:, mask]
     real = selections.matrix[:, : judged.n_cells]
     counts = {
@@ -172,6 +187,25 @@ def _excluded(judged: Judged, selections: Selections, mask: Mask) -> Excluded:
     }
     answered = ~np.isnan(judged.cube[:, mask]).all(-1)
     return Excluded(counts, answered, selections)
+
+
+def lacking_items(context: Context, target: tuple[int, ...], mask: Mask) -> tuple[dict[str, Mask], dict[str, Mask]]:
+    """Items (I,) of a slice that do not count for a pool or pair, by reason; the second also for want of a gap."""
+    if not target:
+        return {}, {}
+    arrays = context.panel.arrays
+    has = arrays.has[list(target)].all(0)[mask]
+    if len(target) == 1:
+        return {"no_consensus": ~has}, {"no_consensus": ~has}
+    gap = np.where(has, np.abs(arrays.gap(*target)[mask]), np.inf)
+    equal = gap <= TIE
+    small = (gap < context.options.min_gap - TIE) & ~equal
+    return {"no_consensus": ~has}, {"no_consensus": ~has, "equal_consensuses": equal, "small_gap": small}
+
+
+def _needs_gap(statistic: Statistic) -> bool:
+    """Whether items with equal consensuses do not count."""
+    return statistic.name.startswith("tilt") and "form" not in statistic.params
 
 
 @dataclass(frozen=True)
@@ -184,27 +218,23 @@ class _Writer:
     slice: str
     mask: Mask
     excluded: Excluded
+    sampler: ItemSampler
 
     def add(self, results: Sequence[Result], target: tuple[int, ...]) -> None:
-        texts = self.excluded.texts(self._no_consensus(target))
+        lacking = lacking_items(self.context, target, self.mask)
+        texts = {apart: self.excluded.texts(lacking[apart]) for apart in (False, True)}
         for result in results:
-            kept = self._kept(result)
+            kept = self._kept(result, target)
             if kept.any():
-                self._write(result, target, kept, texts)
+                self._write(result, target, kept, texts[_needs_gap(result.statistic)])
 
-    def _no_consensus(self, target: tuple[int, ...]) -> Array | None:
-        if not target:
-            return None
-        has = self.context.panel.arrays.has[list(target)].all(0)[self.mask]
-        lacking = (self.excluded.answered & ~has).sum(1).astype(float)
-        return np.asarray(self.selections.matrix @ lacking[: self.selections.matrix.shape[1]])
-
-    def _kept(self, result: Result) -> Mask:
-        """Bounds are given only where more than 1 % of a selection is missing."""
+    def _kept(self, result: Result, target: tuple[int, ...]) -> Mask:
+        """Bounds are given only where more than 1 % of a selection's judgments of the pool's items is missing."""
         if not result.statistic.name.startswith("mae.bound"):
             return np.ones(len(self.selections), dtype=bool)
-        cells = self.selections.matrix.sum(1) * int(self.mask.sum())
-        answered = self.selections.matrix @ self.excluded.answered.sum(1)[: self.selections.matrix.shape[1]]
+        has = self.context.panel.arrays.has[list(target)].all(0)[self.mask]
+        cells = self.selections.matrix.sum(1) * int(has.sum())
+        answered = self.selections.matrix @ (self.excluded.answered & has).sum(1)
         return np.asarray(1 - answered / np.maximum(cells, 1) > BOUNDS_FROM)
 
     def _write(self, result: Result, target: tuple[int, ...], kept: Mask, texts: list[str]) -> None:
@@ -215,12 +245,16 @@ class _Writer:
             result.statistic.name,
             values[chosen],
             params=result.statistic.key[1],
-            reasons=[context_reason(self.context, reasons[s]) for s in chosen],
+            reasons=[context_reason(self.context, reasons[s], target) for s in chosen],
             low=low[chosen],
             high=high[chosen],
             n=result.n[chosen],
             excluded=[texts[s] for s in chosen],
-            definition=self.context.definition(result.method, **definition_of(self.context, result.statistic, target)),
+            definition=self.context.definition(
+                result.method,
+                **definition_of(self.context, result.statistic, target),
+                **self.sampler.told(target),
+            ),
             question=self.context.panel.question.id,
             judge=[selections.judges[s] for s in chosen],
             condition=[selections.conditions[s] for s in chosen],
@@ -241,11 +275,16 @@ class _Writer:
 
 def definition_of(context: Context, statistic: Statistic, target: tuple[int, ...]) -> dict[str, object]:
     """What a judge's statistic adds to the definition."""
-    more: dict[str, object] = {"repeats": "mean_of_errors", "cells": statistic.across}
+    of_mean = statistic.name == "pearson" or statistic.name.startswith(("kappa", "spread"))
+    more: dict[str, object] = {"repeats": "mean_rating" if of_mean else "mean_of_errors", "cells": statistic.across}
     if target:
         more["n_per_item"] = context.median_n(target)
-    if statistic.name.startswith("tilt") and "form" not in statistic.params:
+    if _needs_gap(statistic):
         more["min_gap"] = context.options.min_gap
+    if "folds" in statistic.params:
+        more["seed"] = context.options.seed
+    if statistic.name == "ceiling.judge":
+        more["consensus"] = "mean_of_others"
     if statistic.name == "kappa_qw":
         more["rounding"] = "half_up"
     return more

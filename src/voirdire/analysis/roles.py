@@ -8,7 +8,7 @@ import polars as pl
 from voirdire.analysis.context import Context, Mask
 from voirdire.corpus.corpus import Corpus
 from voirdire.stats.features import TIE, Array
-from voirdire.stats.tests import wilcoxon
+from voirdire.stats.tests import DIGITS, wilcoxon
 
 
 def add_roles(context: Context, corpus: Corpus) -> None:
@@ -51,19 +51,22 @@ def _add_role(context: Context, role: str, k: int, name: str, mask: Mask) -> Non
 
 
 def _add_tests(context: Context, corpus: Corpus, a: int, b: int) -> None:
-    """Paired Wilcoxon of the two pools: on the same items, and on concept pairs (each pool its own culture)."""
+    """Paired Wilcoxon of the two pools: on the same items, and on concept pairs (each pool its own culture).
+
+    The concept pairs also without rounding the differences first, as the published test was made.
+    """
     mean = context.panel.arrays.mean
-    tests = {"item": mean[a] - mean[b]}
+    tests: dict[str, tuple[Array, int | None]] = {"pairing=item": (mean[a] - mean[b], DIGITS)}
     concept = _concept_differences(context, corpus, a, b)
     if concept is not None:
-        tests["concept"] = concept
-    for pairing, differences in tests.items():
-        result = wilcoxon(differences[~np.isnan(differences)])
+        tests |= {"pairing=concept": (concept, DIGITS), "pairing=concept,rounding=none": (concept, None)}
+    for params, (differences, digits) in tests.items():
+        result = wilcoxon(differences[~np.isnan(differences)], digits)
         for part, value in (("statistic", result.statistic), ("p", result.p)):
             context.table.add(
                 f"recognizability_test.{part}",
                 value,
-                params=f"pairing={pairing}",
+                params=params,
                 reasons=result.undefined,
                 n=result.n,
                 definition=context.definition(test="wilcoxon", zeros="dropped"),

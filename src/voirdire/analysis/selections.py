@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ class Selections:
 
     judges, conditions : (S,) how each is named; matrix : (S, C) 0/1; full : (S,) whether it is one full cell
     fine : (S,) full cells, and levels of a factor for one judge or within a level of an extra key column: what is
-        left out of crossed slices
+        left out of crossed slices, unless it was asked for
     """
 
     judges: tuple[str, ...]
@@ -70,7 +70,10 @@ def select(judgments: Judgments, cells: pl.DataFrame, asked: Iterable[str] = ())
         for c, ce in conditions.items()
         for j in [ALL, *_unique(covered, "judge")]
     ]
-    return _build(covered, [*terms, *(_asked(covered, term, judgments) for term in asked)])
+    wanted = [_asked(covered, term, judgments) for term in asked]
+    names = {(term.judge, term.condition) for term in wanted}
+    terms = [replace(term, fine=False) if (term.judge, term.condition) in names else term for term in terms]
+    return _build(covered, [*terms, *wanted])
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,9 @@ def _build(covered: pl.DataFrame, terms: list[Term]) -> Selections:
     seen: dict[tuple[str, str], int] = {}
     for place, term in enumerate(terms):
         if matrix[place].any():
-            seen.setdefault((term.judge, term.condition), place)
+            name = (term.judge, term.condition)
+            if name not in seen or (term.full and not terms[seen[name]].full):
+                seen[name] = place
     kept = [terms[place] for place in seen.values()]
     return Selections(
         tuple(term.judge for term in kept),
@@ -155,6 +160,15 @@ def item_slices(corpus: Corpus, rows: npt.NDArray[np.int64], asked: Iterable[str
             if (first & second).any():
                 slices[f"culture={culture}&category={category}"] = first & second
     return slices
+
+
+def is_crossed(name: str) -> bool:
+    """Whether a slice is a level of culture within a level of category.
+
+    >>> is_crossed("culture=cn&category=food"), is_crossed("category=food & drink")
+    (True, False)
+    """
+    return name.startswith("culture=") and "&category=" in name
 
 
 def slicing_column(column: pl.Series) -> bool:

@@ -43,29 +43,31 @@ class MeanT:
     undefined: str | None = None
 
 
-def wilcoxon(differences: npt.ArrayLike) -> Wilcoxon:
+def wilcoxon(differences: npt.ArrayLike, digits: int | None = DIGITS) -> Wilcoxon:
     """Wilcoxon's signed-rank test of one row of differences (NaN: missing); see ``wilcoxon_rows``.
 
     >>> result = wilcoxon([0.1, -0.2, 0.3, 0.4, 0.0])
     >>> result.statistic, round(result.p, 4), result.n, result.n_zero
     (2.0, 0.2733, 5, 1)
     """
-    return wilcoxon_rows(np.atleast_2d(np.asarray(differences, dtype=float)))[0]
+    return wilcoxon_rows(np.atleast_2d(np.asarray(differences, dtype=float)), digits)[0]
 
 
-def wilcoxon_rows(differences: npt.ArrayLike) -> tuple[Wilcoxon, ...]:
+def wilcoxon_rows(differences: npt.ArrayLike, digits: int | None = DIGITS) -> tuple[Wilcoxon, ...]:
     """Wilcoxon's signed-rank test of every row.
 
     differences : (rows, I), NaN where missing
 
     Differences are rounded to 1e-9 first: consensuses in fifths carry float noise that would break zeros and ties.
+    ``digits=None`` leaves them as they are, for comparison with published tests that did.
     Zeros are dropped, ties share their mean rank, normal approximation with correction for ties and without one for
     continuity: ``scipy.stats.wilcoxon(..., zero_method="wilcox", correction=False, method="asymptotic")``, for all
     rows at once. Undefined: ``no_items`` without differences, ``all_zero`` when all are zero.
 
     Source: Wilcoxon 1945; Jury Duty, section 4.2.
     """
-    table = np.round(np.asarray(differences, dtype=float), DIGITS)
+    table = np.asarray(differences, dtype=float)
+    table = table if digits is None else np.round(table, digits)
     step = max(1, ROWS // max(table.shape[1], 1))
     return tuple(row for start in range(0, len(table), step) for row in _wilcoxon(table[start : start + step]))
 

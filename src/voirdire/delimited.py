@@ -38,7 +38,7 @@ def parse_delimited(data: bytes, file: str, suffixes: Sequence[str] = ()) -> Par
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     body_start, header_line = _first_record(data)
     delimiter = "\t" if ".tsv" in suffixes else sniff(header_line)
-    names = header_names(next(csv.reader([header_line], delimiter=delimiter), []), file)
+    names = header_names(next(_records(header_line, delimiter, file), (1, []))[1], file)
     body = data[body_start:].rstrip(b"\n")
     if not names:
         return Parsed(pl.DataFrame(), delimiter=delimiter)
@@ -74,11 +74,14 @@ def header_names(cells: list[str], file: str) -> list[str]:
 
 
 def _first_record(data: bytes) -> tuple[int, str]:
-    end = data.find(b"\n")
-    while end >= 0 and data[:end].count(b'"') % 2:
-        end = data.find(b"\n", end + 1)
-    end = len(data) if end < 0 else end
-    return end + 1, data[:end].decode()
+    start = quotes = 0
+    while True:
+        end = data.find(b"\n", start)
+        stop = len(data) if end < 0 else end
+        quotes += data.count(b'"', start, stop)
+        if end < 0 or quotes % 2 == 0:
+            return stop + 1, data[:stop].decode()
+        start = end + 1
 
 
 def _fast(body: bytes, names: list[str], delimiter: str) -> pl.DataFrame | None:

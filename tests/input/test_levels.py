@@ -10,6 +10,10 @@ from voirdire.errors import InputError, UsageError
 from voirdire.scales import Scale
 
 
+def scales(corpus):
+    return [str(question.scale) for question in corpus.questions]
+
+
 def scale_of(values, **options):
     return read_corpus(CorpusOptions(answers(*values), **options)).questions[0].scale
 
@@ -92,6 +96,14 @@ def test_questions_of_one_table_share_the_widest_scale_read_off():
     assert "scale_shared" in keys(read)
     apart = read_corpus(CorpusOptions(half, question_columns=("q1", "q2", "q3")))
     assert [str(question.scale) for question in apart.questions] == ["ordinal:1:5", "ordinal:2:5", "ordinal:0:10"]
+
+
+def test_a_question_with_one_answer_takes_the_scale_of_the_others():
+    half = table("item_id,rater_id,pool,q1,q2,q3", "a,u,us,1,3,1", "b,u,us,5,3,1")
+    read = read_corpus(CorpusOptions(half, question_columns=("q1", "q2", "q3")))
+    assert scales(read) == ["ordinal:1:5"] * 3
+    alone = read_corpus(CorpusOptions(half, question_columns=("q3",)))
+    assert scales(alone) == ["binary:0<1"]
 
 
 def test_the_questions_table_declares_scale_role_and_wording():

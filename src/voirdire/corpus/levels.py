@@ -87,7 +87,7 @@ def share_ends(settled: Mapping[str, Settled]) -> dict[str, Settled]:
         if level is None or ends == (widest.low, widest.high) or not within:
             continue
         means = any(said.key == "input.note.scale_from_means" for said in one.notes)
-        if means or scale.low == widest.low or scale.high == widest.high:
+        if means or scale.low in (widest.low, scale.high) or scale.high == widest.high:
             taken = replace(scale, low=widest.low, high=widest.high)
             told = note("scale_shared", question=name, seen=str(scale), scale=str(taken))
             told = warning("scale_from_means", question=name, scale=str(taken)) if means else told
@@ -95,6 +95,12 @@ def share_ends(settled: Mapping[str, Settled]) -> dict[str, Settled]:
             kept = tuple(said for said in one.notes if said.key not in gone)
             shared[name] = replace(one, scale=taken, notes=(*kept, told))
     return shared
+
+
+def zero_one(question: str, missing: tuple[str, ...]) -> Settled:
+    """The two labels 0 and 1."""
+    told = note("binary_inferred", question=question, labels="0, 1", positive="1")
+    return Settled(Scale("nominal", 0.0, 1.0, ("0", "1"), "1", missing), True, (told,))
 
 
 def numbers(texts: pl.Series, delimiter: str = "") -> pl.Series:
@@ -208,11 +214,11 @@ def _of_numbers(question: str, spec: Spec, people: pl.DataFrame, table: Table) -
     low, high = _end(found.min()), _end(found.max())
     whole = bool((found == found.round()).all())
     open_ended = spec.low is None and spec.high is None
-    if spec.level is None and open_ended and whole and low >= 0 and high <= 1:
-        scale = Scale("nominal", 0.0, 1.0, ("0", "1"), "1", spec.missing)
-        return Settled(scale, True, (note("binary_inferred", question=question, labels="0, 1", positive="1"),))
+    if spec.level is None and open_ended and (low, high) == (0, 1) and whole:
+        return zero_one(question, spec.missing)
     low, high = (low if spec.low is None else spec.low), (high if spec.high is None else spec.high)
-    _refuse_constant(question, low, high, people, table)
+    if not (open_ended and whole):
+        _refuse_constant(question, low, high, people, table)
     notes: list[Note] = []
     level = spec.level or ("ordinal" if whole and high - low <= MAX_ORDINAL_RANGE else "interval")
     if not whole and (spec.level == "ordinal" or (spec.level is None and None not in (spec.low, spec.high))):

@@ -20,6 +20,7 @@ from voirdire.corpus.levels import (
     settle,
     share_ends,
     with_missing,
+    zero_one,
 )
 from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.questions import QuestionTable, roles, spec_of
@@ -80,6 +81,7 @@ def give_values(
     for name, part in parts.items():
         parts[name] = part.with_columns(_no_answer=is_missing_label(pl.col("raw"), specs[name].missing))
     settled = share_ends({name: _settled(name, specs[name], parts[name], table) for name in order})
+    settled = {name: _not_constant(name, one, parts[name], table) for name, one in settled.items()}
     questions: list[Question] = []
     for name, one in settled.items():
         text = declared.declared[name].text if name in declared.declared else {}
@@ -107,6 +109,15 @@ def _settled(name: str, spec: Spec, part: pl.DataFrame, table: Table) -> Settled
     if answers.is_empty():
         raise InputError("input.nothing_rated", file=table.file)
     return settle(name, spec, answers, table)
+
+
+def _not_constant(name: str, settled: Settled, part: pl.DataFrame, table: Table) -> Settled:
+    scale = settled.scale
+    if scale.low is None or scale.low != scale.high:
+        return settled
+    if scale.low in (0, 1) and settled.ends_open:
+        return zero_one(name, scale.missing)
+    raise refuse("one_value", table, part.filter(~pl.col("_no_answer")).sort("_row"), "raw", question=name)
 
 
 def _coded(question: Question, part: pl.DataFrame, table: Table) -> pl.DataFrame:

@@ -95,7 +95,7 @@ class _Reader:
             raise self.refused(right)
         numeric = self.is_number(left) or self.is_number(right)
         sides = [self.operand(side, numeric) for side in (left, right)]
-        return _COMPARE[type(op)](*sides).fill_null(False)  # type: ignore[no-any-return]
+        return _COMPARE[type(op)](*sides).fill_null(False)
 
     def membership(self, left: ast.expr, right: ast.expr) -> pl.Expr:
         if not isinstance(right, (ast.List, ast.Tuple, ast.Set)):

@@ -87,13 +87,11 @@ def percentile(draws: Array, level: float) -> tuple[Array, Array]:
 
 
 def _quantiles(draws: Array, tails: list[float]) -> tuple[Array, Array]:
-    """Linear quantiles (as numpy's default) by one partition."""
-    exact = [tail * (draws.shape[-1] - 1) for tail in tails]
-    below = [int(position) for position in exact]
-    wanted = sorted({*below, *(min(place + 1, draws.shape[-1] - 1) for place in below)})
-    ordered = np.partition(draws, wanted, axis=-1)
+    """Linear quantiles (as numpy's default) by one sort, which is faster than selecting four places."""
+    ordered = np.sort(draws, axis=-1)
     ends = []
-    for position, place in zip(exact, below, strict=True):
+    for position in (tail * (draws.shape[-1] - 1) for tail in tails):
+        place = int(position)
         left, right = ordered[..., place], ordered[..., min(place + 1, draws.shape[-1] - 1)]
         ends.append(left + (right - left) * (position - place))
     return ends[0], ends[1]
@@ -140,15 +138,16 @@ def _quantile_each(draws: Array, levels: Array) -> Array:
     return result
 
 
-def normal(point: Array, draws: Array, level: float) -> tuple[Array, Array]:
-    """point +- z * SE of the draws (S, D); for draws that are biased upward (resampled raters)."""
-    from scipy.special import ndtri
+def normal(point: Array, draws: Array, level: float, df: int | None = None) -> tuple[Array, Array]:
+    """point +- z (with ``df``: t) * SE of the draws (S, D); for draws that are biased upward (resampled raters)."""
+    from scipy.special import ndtri, stdtrit
 
     known = ~np.isnan(draws)
     n = known.sum(-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         centred = np.where(known, draws - _nanmean(draws)[..., None], 0.0)
-        half = float(ndtri((1 + level) / 2)) * np.sqrt((centred**2).sum(-1) / (n - 1))
+        reach = float(ndtri((1 + level) / 2) if df is None else stdtrit(df, (1 + level) / 2))
+        half = reach * np.sqrt((centred**2).sum(-1) / (n - 1))
     unusable = (1 - n / draws.shape[-1] > MOST_UNDEFINED) | (n < 2)
     return np.where(unusable, np.nan, point - half), np.where(unusable, np.nan, point + half)
 

@@ -43,6 +43,21 @@ def test_a_map_wins_over_names_recognised():
     assert sorted(corpus.ratings["value"]) == [1.0, 2.0, 4.0, 5.0]
 
 
+def test_a_map_may_speak_of_one_table():
+    long = two_pools().rename({"rating": "stars"})
+    mapping = {"rating": "stars", "judgments.rating": "verdict", "items.culture": "region", "culture": "nowhere"}
+    items = table("item_id,region", "a,us", "b,cn")
+    corpus = read_corpus(CorpusOptions(long, items=items, mapping=mapping))
+    assert corpus.items.columns == ["item_id", "culture"]
+    judged = table("item_id,judge,label,verdict", "a,j,5,1")
+    assert read_judgments(JudgmentOptions(judged, mapping=mapping), corpus).table["value"].to_list() == [1.0]
+    plain = table("item_id,judge,rating", "a,j,2")
+    general = {"rating": "stars"}
+    assert read_judgments(JudgmentOptions(plain, mapping=general), corpus).table["value"].to_list() == [2.0]
+    with pytest.raises(InputError, match="--map rating=verdict names a column that is not there"):
+        read_judgments(JudgmentOptions(plain, mapping=mapping), corpus)
+
+
 def test_columns_named_like_ours_or_like_our_own_marks_do_no_harm():
     long = two_pools().with_columns(
         raw=pl.lit("x"), _row=pl.lit("y"), _reason=pl.lit("z"), value=pl.lit(None, pl.String)

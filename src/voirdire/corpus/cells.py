@@ -99,7 +99,9 @@ def read_cells(cells: pl.DataFrame, factors: Sequence[str], options: JudgmentOpt
     """
     if options.conditions is None:
         return SideTable(cells.select("judge", "condition", *factors), tuple(factors))
-    table, notes = names.take(read_table(options.conditions, options.encoding), ("condition",), options.mapping)
+    table, notes = names.take(
+        read_table(options.conditions, options.encoding), "conditions", ("condition",), options.mapping
+    )
     names.require(table, "condition")
     frame = with_rows(table.frame)
     by = ["condition", *[name for name in factors if name in table.frame.columns]]
@@ -128,7 +130,7 @@ def read_judges(judges: Sequence[str], options: JudgmentOptions) -> tuple[SideTa
     bare = pl.DataFrame({"judge": list(judges)}, schema={"judge": pl.String})
     if options.judges is None:
         return SideTable(bare), {}
-    table, notes = names.take(read_table(options.judges, options.encoding), ("judge",), options.mapping)
+    table, notes = names.take(read_table(options.judges, options.encoding), "judges", ("judge",), options.mapping)
     names.require(table, "judge")
     frame = with_rows(table.frame)
     _refuse_twice(frame, ["judge"], table)

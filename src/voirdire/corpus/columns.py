@@ -40,6 +40,9 @@ NAMES: Mapping[str, tuple[str, str]] = {
 
 
 INTERNAL = {"raw", "value"}
+MAIN = ("ratings", "judgments")
+TABLES = (*MAIN, "items", "raters", "questions", "shares", "judges", "conditions")
+ITEM_COLUMNS = ("text", "prompt", "image", "culture", "category", "pair_id", "split")
 
 
 def normal(name: str) -> str:
@@ -53,20 +56,22 @@ def normal(name: str) -> str:
 
 
 def take(
-    table: Table, targets: Sequence[str], mapping: Mapping[str, str], kept: Sequence[str] = (), strict: bool = False
+    table: Table, kind: str, targets: Sequence[str], mapping: Mapping[str, str], kept: Sequence[str] = ()
 ) -> tuple[Table, list[Note]]:
     """Rename the columns of a table to our names.
 
+    kind : which table it is, one of TABLES
     targets : our names, in the order in which they are looked for
-    mapping : our name -> the file's, as declared
+    mapping : our name -> the file's, as declared; ``judgments.rating`` speaks of one table only. A declared column
+        that the table lacks is refused in the ratings and where the table is named
     kept : columns of the file that are something else already (question columns, factors)
-    strict : refuse a declared column that the table lacks (the main table; others may be without it)
     """
     columns = table.frame.columns
+    declared, strict = _mapping_for(kind, mapping)
     taken: dict[str, str] = {}
     for ours in targets:
         free = [name for name in columns if name not in taken.values() and name not in kept]
-        theirs = _declared(table, ours, mapping, strict) or _recognised(table, ours, free, targets)
+        theirs = _declared(table, ours, declared, strict) or _recognised(table, ours, free, targets)
         if theirs is not None:
             taken[ours] = theirs
     notes = [
@@ -75,10 +80,9 @@ def take(
         if ours != theirs
     ]
     renames = {theirs: ours for ours, theirs in taken.items()}
-    clash = {ours for ours, theirs in taken.items() if ours != theirs} | (INTERNAL if strict else set())
-    spare = {
-        name: f"{name}_given" for name in columns if name not in renames and (name in clash or name.startswith("_"))
-    }
+    clash = {ours for ours, theirs in taken.items() if ours != theirs} | (INTERNAL if kind in MAIN else set())
+    aside = [name for name in columns if name not in renames and (name in clash or name.startswith("_"))]
+    spare = {name: _unused(f"{name}_given", columns) for name in aside}
     frame = table.frame.rename({name: renames.get(name, spare.get(name, name)) for name in columns})
     headers = {**taken, "raw": taken.get("rating") or taken.get("value") or "rating"}
     return replace(table, frame=frame, headers=headers), notes
@@ -86,9 +90,11 @@ def take(
 
 def check_mapping(mapping: Mapping[str, str], known: Sequence[str]) -> None:
     """UsageError when ``--map`` names something of ours that does not exist."""
+    names = {*known, *NAMES, *ITEM_COLUMNS}
     for ours in mapping:
-        if ours not in known:
-            raise UsageError("input.map_unknown", value=ours, known=", ".join(known))
+        head, _, tail = ours.partition(".")
+        if (tail if head in TABLES else ours) not in names:
+            raise UsageError("input.map_unknown", value=ours, known=", ".join(sorted(names)))
 
 
 def require(table: Table, ours: str) -> None:
@@ -97,10 +103,23 @@ def require(table: Table, ours: str) -> None:
         raise InputError("input.column_missing", file=table.file, row=1, column=ours, value=table.shown_columns)
 
 
-def _declared(table: Table, ours: str, mapping: Mapping[str, str], strict: bool) -> str | None:
+def _mapping_for(kind: str, mapping: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
+    parts = [(ours.partition("."), theirs) for ours, theirs in mapping.items()]
+    general = {head + dot + tail: theirs for (head, dot, tail), theirs in parts if head not in TABLES}
+    own = {tail: theirs for (head, _, tail), theirs in parts if head == kind}
+    return general | own, set(own) | (set(general) if kind == "ratings" else set())
+
+
+def _unused(name: str, columns: Sequence[str]) -> str:
+    while name in columns:
+        name += "_"
+    return name
+
+
+def _declared(table: Table, ours: str, mapping: Mapping[str, str], strict: set[str]) -> str | None:
     theirs = mapping.get(ours)
     if theirs is not None and theirs not in table.frame.columns:
-        if not strict:
+        if ours not in strict:
             return None
         raise InputError(
             "input.map_column_missing", file=table.file, row=1, column=theirs, ours=ours, value=table.shown_columns

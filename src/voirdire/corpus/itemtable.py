@@ -15,7 +15,6 @@ from voirdire.corpus.rules import parse_rule
 from voirdire.scales import LEVELS, Scale
 from voirdire.tables import Table, read_table
 
-CARRIED = ("text", "prompt", "image", "culture", "category", "pair_id", "split")
 UNTESTED = ("demonstration", "pilot", "rejected")
 
 
@@ -41,7 +40,9 @@ def read_items(options: CorpusOptions) -> ItemTable:
     """Read the items table; without one the items are what the ratings name."""
     if options.items is None:
         return ItemTable(pl.DataFrame(schema={"item_id": pl.String}))
-    table, notes = names.take(read_table(options.items, options.encoding), ("item_id",), options.mapping)
+    declared = [name for name in names.ITEM_COLUMNS if {name, f"items.{name}"} & set(options.mapping)]
+    table = read_table(options.items, options.encoding)
+    table, notes = names.take(table, "items", ("item_id", *declared), options.mapping)
     names.require(table, "item_id")
     frame = with_rows(table.frame.select("item_id", pl.exclude("item_id")))
     frame = _unique(frame, table)
@@ -84,7 +85,9 @@ def leave_out_other_levels(items: ItemTable) -> ItemTable:
 
 def carried_items(ratings: pl.DataFrame) -> pl.DataFrame:
     """Items named by the ratings alone, in order of appearance, with item columns that the ratings carry."""
-    kept = [name for name in ratings.columns if name in CARRIED or name.startswith(("text.", "prompt.", "alt."))]
+    kept = [
+        name for name in ratings.columns if name in names.ITEM_COLUMNS or name.startswith(("text.", "prompt.", "alt."))
+    ]
     items = ratings.group_by("item_id", maintain_order=True).agg(
         pl.col(kept).first(), pl.col(kept).n_unique().name.prefix("_n_")
     )

@@ -75,14 +75,14 @@ def read_judgments(options: JudgmentOptions, corpus: Corpus) -> Judgments:
 
 
 def _long(options: JudgmentOptions, corpus: Corpus) -> tuple[pl.DataFrame, Table, list[Note]]:
-    names.check_mapping(options.mapping, sorted({*TARGETS, *names.NAMES}))
+    names.check_mapping(options.mapping, TARGETS)
     given = read_table(options.judgments, options.encoding)
     check_columns(given, options.judge_columns, "--judge-columns")
     check_columns(given, options.factors, "--factors")
     gone = {"judge", "rating"} if options.judge_columns else set()
     targets = [name for name in TARGETS if name not in gone]
     kept = (*options.judge_columns, *options.factors)
-    table, notes = names.take(given, targets, options.mapping, kept, strict=True)
+    table, notes = names.take(given, "judgments", targets, options.mapping, kept)
     names.require(table, "item_id")
     if table.frame.is_empty():
         raise InputError("input.file_no_rows", file=table.file)
@@ -107,7 +107,7 @@ def _judge_columns(frame: pl.DataFrame, options: JudgmentOptions) -> list[str]:
         return []
     free = [name for name in frame.columns if name not in (*TARGETS, "_row", "_reason", *options.factors)]
     if options.judges is not None:
-        side, _ = names.take(read_table(options.judges, options.encoding), ("judge",), options.mapping)
+        side, _ = names.take(read_table(options.judges, options.encoding), "judges", ("judge",), options.mapping)
         if "judge" in side.frame.columns:
             listed = set(side.frame["judge"])
             return [name for name in free if name in listed]

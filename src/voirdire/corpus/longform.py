@@ -34,12 +34,12 @@ class Long:
 
 def read_long(options: CorpusOptions, raters: RaterTable | None) -> Long:
     """Read the ratings table in any of its shapes."""
-    names.check_mapping(options.mapping, sorted({*KEYS, *names.NAMES}))
+    names.check_mapping(options.mapping, KEYS)
     given = read_table(options.ratings, options.encoding)
     for option, wanted in _named_columns(options):
         check_columns(given, wanted, option)
     kept = [name for _, wanted in _named_columns(options) for name in wanted]
-    table, notes = names.take(given, _targets(options), options.mapping, kept, strict=True)
+    table, notes = names.take(given, "ratings", _targets(options), options.mapping, kept)
     names.require(table, "item_id")
     if table.frame.is_empty():
         raise InputError("input.file_no_rows", file=table.file)

@@ -16,7 +16,8 @@ class CorpusOptions:
 
     ratings : path or frame; or a corpus folder with ``corpus.toml``
     items, raters, questions, shares : further tables (``shares``: item_id, pool, question, label, share)
-    mapping : our name -> the file's name, where it is not recognised (``{"rater_id": "worker"}``)
+    mapping : our name -> the file's name, where it is not recognised (``{"rater_id": "worker"}``); a name of one
+        table only is written ``judgments.rating``
     question_columns : half-wide tables, a column per question
     rater_columns, pool_columns : wide tables, a column per rater (with a rater table) or per pool (of means)
     pools : rules ``"us: country == 'US'"`` over rater attributes; ``pool_column`` : the column that names the pool

@@ -36,8 +36,9 @@ def read_raters(options: CorpusOptions) -> RaterTable | None:
     """Read the raters table; the same rater twice is refused unless the rows are equal."""
     if options.raters is None:
         return None
-    mapping = dict(options.mapping)
-    table, notes = names.take(read_table(options.raters, options.encoding), ("rater_id", "pool"), mapping)
+    table, notes = names.take(
+        read_table(options.raters, options.encoding), "raters", ("rater_id", "pool"), options.mapping
+    )
     names.require(table, "rater_id")
     frame = with_rows(table.frame.select("rater_id", pl.exclude("rater_id")))
     empty = frame.filter(pl.col("rater_id").is_null())

@@ -50,7 +50,7 @@ def read_questions(options: CorpusOptions) -> QuestionTable:
     """Read the questions table, if there is one."""
     if options.questions is None:
         return QuestionTable()
-    table, notes = names.take(read_table(options.questions, options.encoding), COLUMNS, options.mapping)
+    table, notes = names.take(read_table(options.questions, options.encoding), "questions", COLUMNS, options.mapping)
     names.require(table, "question")
     frame = with_rows(table.frame)
     empty = frame.filter(pl.col("question").is_null())

@@ -31,7 +31,7 @@ def read_shares(options: CorpusOptions, items: ItemTable, questions: Sequence[st
     """Read the table of answer shares; a share is between 0 and 1."""
     if options.shares is None:
         return Shares()
-    table, notes = names.take(read_table(options.shares, options.encoding), COLUMNS, options.mapping)
+    table, notes = names.take(read_table(options.shares, options.encoding), "shares", COLUMNS, options.mapping)
     if "question" not in table.frame.columns:
         table_frame = table.frame.with_columns(question=pl.lit(questions[0]))
     else:

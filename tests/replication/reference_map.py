@@ -33,7 +33,7 @@ class Leaf:
         return "".join([self.key, *(f"[{step}]" for step in self.path)])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Part:
     """One entry of the map: the leaves that it speaks of and how rows give their value."""
 
@@ -111,6 +111,16 @@ class ReferenceMap:
         return [member + text[name.end() :] for member in self.lists[name[1]]] if name else [text]
 
 
+    def compare(self, reference: Mapping[str, Mapping[str, Any]], run: str, lookup: Lookup) -> dict[Part, list[Found]]:
+        """Every leaf that rows of this run hold, by the entry that says so."""
+        found: dict[Part, list[Found]] = {}
+        for leaf in leaves(reference):
+            for part, names in self.of(leaf):
+                if part.how != "out" and part.run == run:
+                    found.setdefault(part, []).append(self.find(leaf, part, names, lookup))
+        return found
+
+
 def _part(key: str, entry: Mapping[str, Any]) -> Part:
     how = [name for name in HOLDS if name in entry]
     if len(how) != 1:
@@ -163,3 +173,14 @@ def agrees(found: Found) -> bool:
     is_p = any(place[0].endswith((".p", "_p")) for place in found.places)
     allowed = RELATIVE * abs(expected) if is_p else ABSOLUTE
     return abs(found.value - expected) <= allowed
+
+
+def failures(found: Mapping[Part, list[Found]]) -> list[str]:
+    """Every leaf whose value, and every entry whose n, is not the reference's."""
+    wrong = []
+    for part, hits in found.items():
+        wrong += [f"{hit.leaf}: {hit.value!r}, not {hit.leaf.value!r}" for hit in hits if not agrees(hit)]
+        counts, expected = [n for hit in hits for n in hit.n], hits[0].leaf.n
+        if (part.n == "each" and set(counts) != {expected}) or (part.n == "sum" and sum(counts) != expected):
+            wrong.append(f"{part.key} {part.leaf}: n {counts[:8]}, not {expected} ({part.n})")
+    return wrong

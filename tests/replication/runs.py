@@ -51,7 +51,7 @@ def in_python(data: Path, run: Mapping[str, Any] | None = None, **options: Any) 
         for name in ("ratings", "judgments"):
             frame = pl.read_csv(frames[name]).filter(pl.col("item_id").is_in(ids))
             frames[name] = _keep(frame, run.get(name, {}))
-        options = {**run.get("options", {}), "draws": 0, "permutations": 1, **options}
+        options = {"draws": 0, "permutations": 1, **run.get("options", {}), **options}
     chosen = {"pairs": (("us", "cn"),), "draws": 2, "permutations": 2, **options}
     return voirdire.audit(**frames, question_columns=questions, **chosen)
 

@@ -44,8 +44,12 @@ def test_long_work_shows_a_bar_on_standard_error(lang: str, words: str) -> None:
 
 def test_an_error_ends_the_bar() -> None:
     progress = Progress("en", on=True, patience=0)
-    with pytest.raises(KeyError), progress:
-        wait_for(lambda: progress.bar is not None)
-        raise KeyError
-    assert progress.bar.finished is False
+
+    def work() -> None:
+        with progress:
+            wait_for(lambda: progress.bar is not None)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        work()
     assert not progress.bar.live.is_started

@@ -64,7 +64,7 @@ def table(columns: list[str], rows: list[list[str]]) -> str:
     width = Console().width if sys.stdout.isatty() else 160
     console = Console(file=StringIO(), width=width, force_terminal=sys.stdout.isatty(), highlight=False)
     console.print(grid)
-    return console.file.getvalue().rstrip("\n")  # type: ignore[attr-defined, no-any-return]
+    return console.file.getvalue().rstrip("\n")  # type: ignore[attr-defined]
 
 
 class Progress:
@@ -116,7 +116,7 @@ class Progress:
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
         with self._lock:
             if not self._ended:
-                bar = Bar(*columns, console=Console(stderr=True), transient=True)
+                bar: Any = Bar(*columns, console=Console(stderr=True), transient=True)
                 stage, fraction = self._told
                 self._task = bar.add_task(self._words(stage), total=1.0, completed=fraction)
                 bar.start()

@@ -54,7 +54,8 @@ class Signature:
         name, *parts, version = match.groups()
         if version != FORMAT:
             raise SignatureError("errors.signature_version", value=version, known=FORMAT)
-        return cls(unquote(name), *(_unpairs(part, printed) for part in parts), version=version)
+        params, definition, on, source = (_unpairs(part, printed) for part in parts)
+        return cls(unquote(name), params, definition, on, source, version)
 
     def same_definition(self, other: Signature) -> bool:
         """Whether two numbers may stand in one column."""
@@ -68,9 +69,8 @@ class Signature:
             rows.append(("name", "", self.name, other.name))
         for part in PARTS:
             mine, theirs = getattr(self, part), getattr(other, part)
-            for key in dict.fromkeys([*mine, *theirs]):
-                if mine.get(key) != theirs.get(key):
-                    rows.append((part, key, mine.get(key), theirs.get(key)))
+            keys = dict.fromkeys([*mine, *theirs])
+            rows += [(part, key, mine.get(key), theirs.get(key)) for key in keys if mine.get(key) != theirs.get(key)]
         return rows
 
 

@@ -27,11 +27,13 @@ class Statistic:
     features : names of the per-item features it sums
     finish : sums (any shape, one argument a feature) -> values of that shape, NaN where undefined
     undefined : (reason, predicate on the sums) in the order in which they are asked
-    scale : what the question must have: any, ends, levels (four or more), numeric (not nominal), nominal
+    scale : what the question must have: any, anything (also another scale of the judge's), rank, numeric and distance
+        (not nominal), labels (nominal), ends, levels (four or more, with ends), discrete (declared levels)
     across : over several cells: ``pooled`` (sums over cells) or ``mean_of_cells``
     n_of : position of the feature whose sum is the estimate's n
     sliced : computed inside slices without being asked
-    interval : bootstrap, fisher_z or none
+    interval : bootstrap, fisher_z, none, or items: a bootstrap that knows no draws of raters
+    both_ways : of a pair, computed for (b, a) too
     """
 
     name: str
@@ -45,6 +47,7 @@ class Statistic:
     sliced: bool = False
     n_of: int = 0
     interval: str = "bootstrap"
+    both_ways: bool = False
     bounds: str = ""
     source: str = ""
     doc: str = ""
@@ -60,10 +63,18 @@ class Statistic:
             values = np.array(self.finish(*sums), dtype=float)
             reasons = np.full(values.shape, None, dtype=object)
             for reason, predicate in self.undefined:
-                hit = np.asarray(predicate(*sums)) & np.equal(reasons, None)
+                hit = np.asarray(predicate(*sums)) & unexplained(reasons)
                 reasons[hit] = reason
                 values[hit] = np.nan
         return values, reasons
+
+    def numbers(self, sums: tuple[Array, ...]) -> Array:
+        """The values alone, NaN where undefined: for resamples, where nobody asks why."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.array(self.finish(*sums), dtype=float)
+            for _, predicate in self.undefined:
+                values[np.asarray(predicate(*sums))] = np.nan
+        return values
 
 
 REGISTRY: dict[tuple[str, str], Statistic] = {}
@@ -93,6 +104,11 @@ def ratio(numerator: Array, denominator: Array) -> Array:
     bottom = np.where(denominator == 0, np.nan, denominator)
     result: Array = np.asarray(numerator, dtype=float) / bottom
     return result
+
+
+def unexplained(reasons: npt.NDArray[np.object_]) -> npt.NDArray[np.bool_]:
+    """Where there is no reason yet."""
+    return np.asarray(reasons == None, dtype=bool)  # noqa: E711  (elementwise)
 
 
 def empty(position: int, reason: str = "no_items") -> tuple[str, Callable[..., npt.NDArray[np.bool_]]]:

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,10 +53,12 @@ class Context:
         """``pool`` and ``pool_b`` of a target."""
         return dict(zip(("pool", "pool_b"), (self.pools[k] for k in target), strict=False))
 
-    def definition(self, method: str = "none", **more: object) -> dict[str, object]:
+    def definition(self, method: str = "none", **more: Any) -> dict[str, Any]:
         """The ``def`` of a signature: question, scale, consensus, missing rule and interval."""
         options, scale = self.options, self.panel.question.scale
-        base: dict[str, object] = {
+        if options.draws == 0 and method != "fisher_z":
+            method = "none"
+        base: dict[str, Any] = {
             "question": self.panel.question.id,
             "scale": "per_item:0:1" if self.panel.normalised else str(scale),
             "consensus": options.consensus,
@@ -69,6 +72,8 @@ class Context:
         elif method != "none":
             unit = "items+raters" if method == "normal" else "items"
             base |= {"unit": unit, "level": options.level, "draws": options.draws, "seed": options.seed}
+        if method == "normal":
+            base["quantile"] = "t"
         return base
 
     def median_n(self, target: tuple[int, ...]) -> str:
@@ -90,12 +95,12 @@ def subset(arrays: PoolArrays, mask: Mask) -> PoolArrays:
     return PoolArrays(arrays.mean[:, mask], arrays.n[:, mask], arrays.s2[:, mask], arrays.scale, shares)
 
 
-def scale_codes(panel: Panel, *, rank_only: bool = False) -> frozenset[str]:
+def scale_codes(panel: Panel) -> frozenset[str]:
     """Which declared ``scale`` needs of statistics the question meets."""
     scale = panel.question.scale
     if scale.nominal:
         return frozenset({"any", "anything", "labels", "ends"})
-    codes = {"any", "anything", "numeric", "rank"}
+    codes = {"any", "anything", "numeric", "distance", "rank"}
     has_ends = panel.normalised or scale.binary or (scale.low is not None and scale.high is not None)
     levels = scale.n_levels
     if has_ends:
@@ -104,11 +109,27 @@ def scale_codes(panel: Panel, *, rank_only: bool = False) -> frozenset[str]:
             codes.add("levels")
     if scale.level_values and not panel.normalised:
         codes.add("discrete")
-    return frozenset(codes & {"rank", "anything"} if rank_only else codes)
+    return frozenset(codes)
 
 
-def context_reason(context: Context, reason: str | None) -> str | None:
-    """The reason as the options make it: with a median consensus the rater noise is not estimated."""
-    if reason in ("noise_unknown", "one_rater") and context.options.consensus == "median":
-        return "median_consensus"
+def context_reason(context: Context, reason: str | None, target: tuple[int, ...] = ()) -> str | None:
+    """The reason in its context: why the rater noise is not known."""
+    if reason in ("noise_unknown", "one_rater"):
+        if any(context.pools[k] in context.panel.aggregate for k in target):
+            return "aggregate_pool"
+        if context.options.consensus == "median":
+            return "median_consensus"
     return reason
+
+
+def scale_reason(need: str, codes: frozenset[str]) -> str | None:
+    """Why a statistic that needs this of the scale is undefined; None where it has another form or a row says nothing.
+
+    >>> scale_reason("levels", frozenset({"any", "numeric", "ends"}))
+    'few_levels'
+    """
+    if need not in ("numeric", "rank", "levels", "discrete"):
+        return None
+    if "numeric" not in codes:
+        return "nominal_scale"
+    return "few_levels" if need == "levels" and "ends" in codes else "no_levels"

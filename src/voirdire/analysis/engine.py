@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from voirdire import plugins
+from voirdire.analysis.context import scale_reason
 from voirdire.analysis.options import AuditOptions
-from voirdire.statistic import REGISTRY, Statistic
+from voirdire.statistic import REGISTRY, Statistic, unexplained
 from voirdire.stats import agreement, alignment, scale_use, tilt  # noqa: F401  (they declare the statistics)
 from voirdire.stats.features import Array, Features
-from voirdire.stats.resampling import bca, fisher_z, item_weights, leave_one_out, normal, percentile, weighted_sums
+from voirdire.stats.resampling import bca, fisher_z, item_weights, leave_one_out, percentile, weighted_sums
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,13 @@ class ItemSampler:
         parts = {name: slice(place * width, (place + 1) * width) for place, name in enumerate(names)}
         return {name: Sums(points[part], draws[part]) for name, part in parts.items()}
 
-    def interval(self, statistic: Statistic, values: Array, draws: Array, left_out: Array | None) -> tuple[Array, Array]:
+    def interval(
+        self,
+        target: tuple[int, ...],  # noqa: ARG002  (raters depend on it)
+        values: Array,
+        draws: Array,
+        left_out: Array | None,
+    ) -> tuple[Array, Array]:
         """Percentile or BCa ends of (S, D) draws."""
         if left_out is not None:
             return bca(values, draws, left_out, self.options.level)
@@ -67,17 +75,46 @@ class ItemSampler:
         """Name of the interval in signatures."""
         return self.options.interval
 
+    def told(self, target: tuple[int, ...]) -> dict[str, str]:  # noqa: ARG002  (raters depend on it)
+        """What signatures add about the interval of a target."""
+        return {}
 
-def active(per: str, *, scale_codes: frozenset[str], sliced_only: bool, without: frozenset[str] = frozenset()) -> list[Statistic]:
+    @property
+    def draws_raters(self) -> bool:
+        """Whether raters are drawn beside items."""
+        return False
+
+
+def load_plugins() -> None:
+    """Import what installed packages register as statistics, so that they declare them.
+
+    A plugin names a function that ``additive`` has declared, or a module that declares some when it is imported.
+    """
+    for name in plugins.available(plugins.STATISTICS):
+        plugins.load(plugins.STATISTICS, name)
+
+
+def active(per: str, *, scale_codes: frozenset[str], sliced_only: bool) -> list[Statistic]:
     """The registered statistics of a kind that the question's scale allows."""
     return [
         statistic
         for statistic in REGISTRY.values()
-        if statistic.per == per
-        and statistic.scale in scale_codes
-        and (statistic.sliced or not sliced_only)
-        and statistic.name not in without
+        if statistic.per == per and statistic.scale in scale_codes and (statistic.sliced or not sliced_only)
     ]
+
+
+def ruled_out(per: str, scale_codes: frozenset[str], width: int) -> list[Result]:
+    """Undefined results (width,) of the statistics of a kind that the question's scale does not allow."""
+    results = []
+    for statistic in REGISTRY.values():
+        reason = scale_reason(statistic.scale, scale_codes)
+        if statistic.per == per and statistic.scale not in scale_codes and reason is not None:
+            nothing = np.full(width, np.nan)
+            reasons = np.full(width, reason, dtype=object)
+            results.append(
+                Result(statistic, nothing, reasons, nothing, nothing, np.zeros(width, dtype=np.int64), "none")
+            )
+    return results
 
 
 def compute(
@@ -116,17 +153,21 @@ def _one(
     if statistic.interval == "fisher_z":
         low, high = fisher_z(values, n, sampler.options.level)
         method = "fisher_z"
-    elif statistic.interval == "bootstrap" and sums[0].draws.shape[-1]:
-        draws, _ = statistic.values(tuple(part.draws for part in sums))
+    elif _resampled(statistic, sampler) and sums[0].draws.shape[-1]:
+        draws = statistic.numbers(tuple(part.draws for part in sums))
         if mean_of_cells:
             draws = _average(draws.T, matrix).T
         left_out = _left_out(statistic, features, target, matrix) if sampler.method == "bca" else None
-        low, high = sampler.interval(statistic, values, draws, left_out)
+        low, high = sampler.interval(target, values, draws, left_out)
         method = sampler.method
     undefined = np.isnan(values)
     low, high = np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
-    reasons = np.where(undefined & np.equal(reasons, None), "not_computable", reasons)
+    reasons = np.where(undefined & unexplained(reasons), "not_computable", reasons)
     return Result(statistic, values, reasons, low, high, np.rint(n).astype(np.int64), method)
+
+
+def _resampled(statistic: Statistic, sampler: ItemSampler) -> bool:
+    return statistic.interval == "bootstrap" or (statistic.interval == "items" and not sampler.draws_raters)
 
 
 def _select(sums: Array, matrix: Array | None) -> Array:
@@ -162,6 +203,6 @@ def _left_out(statistic: Statistic, features: Features, target: tuple[int, ...],
     """(S, I) the statistic with each item left out, for BCa."""
     stacked = np.stack([features.get(name, target) for name in statistic.features])
     if statistic.across == "mean_of_cells" or matrix is None:
-        by_cell = leave_one_out(lambda *sums: statistic.values(sums)[0], stacked)
+        by_cell = leave_one_out(lambda *sums: statistic.numbers(sums), stacked)
         return _average(by_cell.T, matrix).T
-    return leave_one_out(lambda *sums: statistic.values(sums)[0], matrix @ stacked)
+    return leave_one_out(lambda *sums: statistic.numbers(sums), matrix @ stacked)

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from voirdire.analysis.context import Context, Mask
+from voirdire.analysis.engine import load_plugins
 from voirdire.analysis.exhibits import distributions, splitting_items
 from voirdire.analysis.judge_extras import add_extras
 from voirdire.analysis.judge_rows import Judged, add_judges, with_controls
+from voirdire.analysis.judge_tests import family_of
 from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.panels import Panel, build_cells, build_panel
 from voirdire.analysis.pool_rows import add_pools
@@ -52,10 +54,11 @@ def evaluate(
     InputError : nothing to compare: no ratings, or no judgment of a rated item
     """
     options = options or AuditOptions()
-    tell = progress or (lambda step, share: None)
+    tell = progress or _silent
     table = Table(_source(corpus, judgments))
+    load_plugins()
     contexts = _contexts(corpus, options, table)
-    judged = {question: i for i, question in enumerate(_judged_questions(corpus, judgments))}
+    judged = _judged_questions(contexts, judgments)
     steps = len(contexts) + len(judged) + 1
     done = 0
     for context in contexts:
@@ -82,10 +85,14 @@ def evaluate(
     )
 
 
+def _silent(step: str, share: float) -> None:
+    """Tell nobody."""
+
+
 def _judge(context: Context, corpus: Corpus, judgments: Judgments) -> Judged:
     question = context.panel.question
     built = build_cells(judgments, question, corpus, context.panel)
-    if not (built.status == 0).any():
+    if (built.status == built.reasons.index("absent")).all():
         raise InputError("audit.nothing_in_common", question=question.id)
     selections = select(judgments, built.frame, context.options.selects)
     rank_only = frozenset(judge for judge, asked in judgments.rank_only if asked == question.id)
@@ -95,10 +102,11 @@ def _judge(context: Context, corpus: Corpus, judgments: Judgments) -> Judged:
     return judged
 
 
-def _judged_questions(corpus: Corpus, judgments: Judgments | None) -> list[str]:
+def _judged_questions(contexts: list[Context], judgments: Judgments | None) -> list[str]:
+    """The rated questions that judgments answer."""
     if judgments is None:
         return []
-    known = {question.id for question in corpus.questions}
+    known = {context.panel.question.id for context in contexts}
     judged = [name for name in judgments.table["question"].unique(maintain_order=True).to_list() if name in known]
     if not judged:
         raise InputError("audit.nothing_judged", questions=", ".join(sorted(known)))
@@ -123,14 +131,16 @@ def _contexts(corpus: Corpus, options: AuditOptions, table: Table) -> list[Conte
 
 def _pairs(panel: Panel, options: AuditOptions) -> tuple[tuple[int, int], ...]:
     """Every pair of pools; those asked for first and in the order asked for."""
-    asked = []
+    asked: list[tuple[int, int]] = []
     for pair in options.pairs:
         if pair[0] == pair[1]:
             raise UsageError("audit.pair_same", pool=pair[0])
         for pool in pair:
             if pool not in panel.pools:
                 raise UsageError("audit.pool_unknown", pool=pool, known=", ".join(panel.pools))
-        asked.append((panel.pools.index(pair[0]), panel.pools.index(pair[1])))
+        places = (panel.pools.index(pair[0]), panel.pools.index(pair[1]))
+        if frozenset(places) not in {frozenset(known) for known in asked}:
+            asked.append(places)
     taken = {frozenset(pair) for pair in asked}
     return (*asked, *(pair for pair in combinations(range(len(panel.pools)), 2) if frozenset(pair) not in taken))
 
@@ -140,7 +150,7 @@ def _detail(panel: Panel, options: AuditOptions, pairs: tuple[tuple[int, int], .
     if options.all_pairs or (len(panel.pools) <= MOST_DETAILED and not options.pairs):
         return pairs
     if options.pairs:
-        return pairs[: len(options.pairs)]
+        return pairs[: len({frozenset(pair) for pair in options.pairs})]
     beyond = {pair: _beyond_noise(panel, pair) for pair in pairs}
     ranked = sorted((pair for pair in pairs if beyond[pair] > -np.inf), key=lambda pair: -beyond[pair])
     return tuple(ranked[:MOST_DETAILED])
@@ -204,11 +214,13 @@ def _meta(
 
 def _judges_meta(judgments: Judgments | None, cells: Mapping[str, Judged]) -> dict[str, Any]:
     if judgments is None or not cells:
-        empty: list[str] = []
-        return {"judges": empty, "conditions": empty, "cells": [], "factors": [], "covariates": [], "judges_covariates": {}}
+        nothing: dict[str, Any] = {name: [] for name in ("judges", "conditions", "cells", "factors", "covariates")}
+        return {**nothing, "judges_covariates": {}}
     frame = judgments.cells
     rows = frame.rows(named=True)
-    covariates = {row["judge"]: {name: row[name] for name in judgments.covariates} for row in judgments.judges.rows(named=True)}
+    covariates = {
+        row["judge"]: {name: row[name] for name in judgments.covariates} for row in judgments.judges.rows(named=True)
+    }
     return {
         "judges": frame["judge"].unique(maintain_order=True).to_list(),
         "conditions": frame["condition"].unique(maintain_order=True).to_list(),
@@ -227,7 +239,7 @@ def _families(cells: Mapping[str, Judged], contexts: list[Context]) -> list[dict
             "question": context.panel.question.id,
             "pair": list(context.names(pair).values()),
             "slice_set": "all",
-            "size": cells[context.panel.question.id].n_cells,
+            "size": int(family_of(cells[context.panel.question.id]).sum()),
         }
         for context in contexts
         if context.panel.question.id in cells

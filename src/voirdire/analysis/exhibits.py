@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -66,17 +67,21 @@ def _bars(context: Context, judged: Judged | None) -> tuple[list[str], Array]:
     panel = context.panel
     if panel.question.scale.labels and not panel.normalised:
         names = list(panel.question.scale.labels)
-        return names, np.arange(len(names) - 1) + 0.5
+        return names, np.asarray(np.arange(len(names) - 1) + 0.5, dtype=float)
     levels = np.asarray(panel.arrays.scale.levels)
     if levels.size and levels.size <= MOST_BARS:
-        return [f"{level:g}" for level in levels], (levels[1:] + levels[:-1]) / 2
+        return [f"{level:g}" for level in levels], np.asarray((levels[1:] + levels[:-1]) / 2, dtype=float)
     low, high = panel.arrays.scale.low, panel.arrays.scale.high
     if not np.isfinite(low + high):
-        everything = [rows.value for rows in panel.rows] + ([] if judged is None else [judged.cube[: judged.n_cells].ravel()])
+        everything = [rows.value for rows in panel.rows]
+        if judged is not None:
+            own = ~judged.rank_only[: judged.n_cells]
+            everything.append(judged.cube[: judged.n_cells][own].ravel())
         seen = np.concatenate([panel.arrays.mean.ravel(), *everything])
-        low, high = float(np.nanmin(seen)), float(np.nanmax(seen))
-    ends = np.linspace(low, high, 11)
-    return [f"{a:.3g} - {b:.3g}" for a, b in zip(ends[:-1], ends[1:], strict=True)], ends[1:-1]
+        seen = seen[np.isfinite(seen)]
+        low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
+    ends: Array = np.linspace(low, high, 11).astype(float)
+    return [f"{a:.3g} - {b:.3g}" for a, b in pairwise(ends.tolist())], ends[1:-1]
 
 
 def _bars_of(
@@ -143,10 +148,17 @@ def _ratings(context: Context, judged: Judged, order: np.ndarray) -> dict[str, A
             continue
         for cell in mine:
             name = f"judge.{judge}|{frame['condition'][int(cell)]}"
-            values = _plain(_mean(ratings[cell]))
-            named = context.panel.question.scale.nominal
-            result[name] = [labels[int(v)] if v is not None and named else v for v in values]
+            if context.panel.question.scale.nominal:
+                result[name] = [_labels_of(row, labels) for row in ratings[cell]]
+            else:
+                result[name] = _plain(_mean(ratings[cell]))
     return result
+
+
+def _labels_of(repeats: Array, labels: tuple[str, ...]) -> str | None:
+    """The most frequent label of an item's repeats, ties to the one declared first."""
+    given = repeats[~np.isnan(repeats)].astype(int)
+    return labels[int(np.bincount(given).argmax())] if given.size else None
 
 
 def _mean(values: Array) -> Array:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from voirdire.analysis.context import Context
+from voirdire.analysis.context import Context, context_reason
 from voirdire.analysis.engine import ItemSampler
 from voirdire.analysis.judge_rows import FOLDS, Judged
 from voirdire.analysis.judge_tests import add_delta_tests, add_repeats, add_spearman
-from voirdire.analysis.panels import MOST_VALUES
+from voirdire.analysis.panels import MOST_VALUES, Panel
 from voirdire.analysis.selections import Selections
-from voirdire.statistic import REGISTRY
+from voirdire.signature import pairs
+from voirdire.statistic import REGISTRY, Statistic
 from voirdire.stats.distribution import overall_distances, overall_floor
 from voirdire.stats.features import Array, Features, PoolArrays
 from voirdire.stats.permuted import permuted_disagreement, permuted_mae, permuted_pair
@@ -61,9 +64,9 @@ class _Full:
         any_scale: bool = False,
         method: str = "none",
         ends: tuple[Array, Array] | None = None,
-        n: Array | int = 0,
+        n: npt.ArrayLike = 0,
         params: str = "",
-        **definition: object,
+        **definition: Any,
     ) -> None:
         """Rows of per-cell values (C,), NaN with a reason; cells of judges on another scale are undefined."""
         other = self.judged.rank_only & (not any_scale)
@@ -91,26 +94,34 @@ class _Full:
 def _add_distribution(writer: _Full, k: int) -> None:
     """``distribution.w1`` and ``.js`` of each cell, and the pool's own left-one-rater-out floor."""
     panel, cube = writer.context.panel, np.round(writer.judged.cube, 9)
-    known = np.round(panel.values, 9)
-    nominal = panel.question.scale.nominal
-    usable = cube[~writer.judged.rank_only]
-    values = np.unique(np.concatenate([known, usable[~np.isnan(usable)]]))
     reason = "aggregate_pool" if panel.pools[k] in panel.aggregate else None
-    reason = reason or ("too_many_values" if not panel.values.size or len(values) > MOST_VALUES else None)
-    empty = np.full(len(cube), np.nan)
-    w1, js, n = empty, empty.copy(), np.zeros(len(cube), dtype=int)
-    if reason is None:
-        counts = np.zeros((panel.n_items, len(values)))
-        counts[:, np.searchsorted(values, known)] = panel.counts[k]
-        same = np.flatnonzero(~writer.judged.rank_only)
-        distances = overall_distances(cube[same], counts, values)
-        w1[same], js[same], n[same] = distances.w1, distances.js, distances.n
-    if nominal:
-        writer.add("distribution.w1", empty, (k,), reason="nominal_scale")
+    reason = reason or (None if panel.values.size else "too_many_values")
+    w1, js, n = np.full(len(cube), np.nan), np.full(len(cube), np.nan), np.zeros(len(cube), dtype=int)
+    reasons: list[str | None] = [reason or "no_items"] * len(cube)
+    for cell in np.flatnonzero(~writer.judged.rank_only) if reason is None else ():
+        found = _cell_distances(panel, k, cube[cell])
+        if found is None:
+            reasons[cell] = "too_many_values"
+        else:
+            w1[cell], js[cell], n[cell] = found
+    if panel.question.scale.nominal:
+        writer.add("distribution.w1", np.full(len(cube), np.nan), (k,), reason="nominal_scale")
     else:
-        writer.add("distribution.w1", w1, (k,), reason=reason or "no_items", n=n, form="overall")
-    writer.add("distribution.js", js, (k,), reason=reason or "no_items", n=n, form="overall", unit="distance_base_2")
+        writer.add("distribution.w1", w1, (k,), reason=reasons, n=n, form="overall")
+    writer.add("distribution.js", js, (k,), reason=reasons, n=n, form="overall", unit="distance_base_2")
     _add_floor(writer.context, k, reason)
+
+
+def _cell_distances(panel: Panel, k: int, ratings: Array) -> tuple[float, float, int] | None:
+    """Wasserstein-1, Jensen-Shannon and items of one cell's ratings (I, R); None with too many values to count."""
+    known = np.round(panel.values, 9)
+    values = np.unique(np.concatenate([known, ratings[~np.isnan(ratings)]]))
+    if len(values) > MOST_VALUES:
+        return None
+    counts = np.zeros((panel.n_items, len(values)))
+    counts[:, np.searchsorted(values, known)] = panel.counts[k]
+    found = overall_distances(ratings[None], counts, values)
+    return float(found.w1[0]), float(found.js[0]), int(found.n[0])
 
 
 def _add_floor(context: Context, k: int, reason: str | None) -> None:
@@ -119,13 +130,14 @@ def _add_floor(context: Context, k: int, reason: str | None) -> None:
     place = {"question": panel.question.id, "pool": panel.pools[k]}
     if reason is not None:
         for part in ("w1", "js"):
-            context.table.add(f"distribution.{part}_floor", None, reasons=reason, definition=context.definition(), **place)
+            definition = context.definition()
+            context.table.add(f"distribution.{part}_floor", None, reasons=reason, definition=definition, **place)
         return
     codes = np.searchsorted(panel.values, rows.value)
     floor = overall_floor(
         rows.item, rows.rater, codes, panel.values, rng=context.rng("floor", k), anonymous=panel.anonymous
     )
-    definition = context.definition(form="overall", method=floor.method)
+    definition = context.definition(form="overall", left_out=floor.method, seed=context.options.seed)
     for part, value in (("w1", floor.w1), ("js", floor.js)):
         nominal = part == "w1" and panel.question.scale.nominal
         context.table.add(
@@ -141,28 +153,31 @@ def _add_floor(context: Context, k: int, reason: str | None) -> None:
 def _add_permuted(writer: _Full, features: Features) -> None:
     """The judge's own ratings permuted over the items: the exact expectation."""
     context, arrays = writer.context, writer.context.panel.arrays
-    ratings, params = features.rating, "control=permuted"
+    ratings, params = writer.judged.cube, "control=permuted"
+    more: dict[str, Any] = {"repeats": "mean_of_errors"}
     for k in range(len(context.pools)):
         if arrays.shares is not None:
             values = permuted_disagreement(ratings, np.nan_to_num(arrays.shares[k]))
         else:
             values = permuted_mae(ratings, arrays.mean[k])
         n = features.get("rated", (k,)).sum(1)
-        writer.add("mae", values, (k,), reason="no_items", params=params, n=n, method="none")
+        writer.add("mae", values, (k,), reason="no_items", params=params, n=n, **more)
     if arrays.shares is not None:
         return
     for a, b in context.detail:
-        n = features.get("judged", (a, b)).sum(1)
-        expected = permuted_pair(ratings, arrays.mean[a], arrays.mean[b])
+        n, apart = (features.get(name, (a, b)).sum(1) for name in ("judged", "tilted"))
+        min_gap = context.options.min_gap
+        expected = permuted_pair(ratings, arrays.mean[a], arrays.mean[b], min_gap)
         noise = _noise_difference(features, a, b)
-        for name, values, more, reason in (
-            ("delta", expected.delta, "", "no_common_items"),
-            ("delta_sq", expected.delta_sq - noise, "", "noise_unknown"),
-            ("tilt", expected.tilt, "", "equal_consensuses"),
-            ("tilt", expected.tilt_ratio, "form=ratio,", "equal_consensuses"),
+        for name, values, form, reason, size in (
+            ("delta", expected.delta, "", "no_common_items", n),
+            ("delta_sq", expected.delta_sq - noise, "", context_reason(context, "noise_unknown", (a, b)), n),
+            ("tilt", expected.tilt, "", "equal_consensuses", apart),
+            ("tilt", expected.tilt_ratio, "form=ratio,", "equal_consensuses", n),
         ):
             reasons: list[str | None] = ["no_common_items" if count == 0 else reason for count in n]
-            writer.add(name, values, (a, b), reason=reasons, params=more + params, n=n)
+            gap: dict[str, Any] = {"min_gap": min_gap} if name == "tilt" and not form else {}
+            writer.add(name, values, (a, b), reason=reasons, params=form + params, n=size, **more, **gap)
 
 
 def _noise_difference(features: Features, a: int, b: int) -> Array:
@@ -195,9 +210,11 @@ def _add_recalibrated(writer: _Full, features: Features) -> None:
                 method="percentile",
                 ends=ends,
                 n=loss.n,
-                params=f"fit={context.pools[fit]}",
+                params=pairs({"fit": context.pools[fit]}),
                 map="isotonic",
                 folds=FOLDS,
+                seed=context.options.seed,
+                repeats="mean_rating",
             )
 
 
@@ -212,20 +229,20 @@ def _mean_interval(values: Array, valid: np.ndarray, sampler: ItemSampler) -> tu
 def _add_equalised(context: Context, judged: Judged, pair: tuple[int, int]) -> None:
     """delta and T with both pools subsampled per item to the smaller number of raters."""
     panel, selections = context.panel, judged.selections
+    nothing = np.full(len(selections), np.nan), np.full(len(selections), "aggregate_pool", dtype=object), 0
     aggregate = any(context.pools[k] in panel.aggregate for k in pair)
-    values = {"delta": np.full(len(selections), np.nan), "tilt": np.full(len(selections), np.nan)}
-    reasons = {name: np.full(len(selections), "aggregate_pool", dtype=object) for name in values}
+    found: dict[str, tuple[Any, ...]] = {"delta": nothing, "tilt": nothing}
     if not aggregate:
-        for name in values:
-            values[name], reasons[name] = _equalised(context, judged, pair, name)
+        found = dict(_equalised(context, judged, pair))
     other = (selections.matrix @ judged.rank_only) > 0
-    for name in values:
+    for name, (values, reasons, n) in found.items():
+        gap: dict[str, Any] = {"min_gap": context.options.min_gap} if name == "tilt" else {}
         context.table.add(
             f"equalised.{name}",
-            np.where(other, np.nan, values[name]),
-            reasons=np.where(other, "other_scale", reasons[name]),
-            n=panel.n_items,
-            definition=context.definition(subsamples=SUBSAMPLES, seed=context.options.seed),
+            np.where(other, np.nan, values),
+            reasons=np.where(other, "other_scale", reasons),
+            n=n,
+            definition=context.definition(subsamples=SUBSAMPLES, seed=context.options.seed, consensus="mean", **gap),
             question=panel.question.id,
             judge=list(selections.judges),
             condition=list(selections.conditions),
@@ -233,7 +250,8 @@ def _add_equalised(context: Context, judged: Judged, pair: tuple[int, int]) -> N
         )
 
 
-def _equalised(context: Context, judged: Judged, pair: tuple[int, int], name: str) -> tuple[Array, np.ndarray]:
+def _equalised(context: Context, judged: Judged, pair: tuple[int, int]) -> dict[str, tuple[Array, np.ndarray, Array]]:
+    """Values (S,), reasons and n of both statistics, averaged over the subsamples that define them."""
     panel = context.panel
     n = panel.arrays.n[list(pair)]
     even = bool((n[0] == n[1])[(n > 0).all(0)].all())
@@ -246,13 +264,26 @@ def _equalised(context: Context, judged: Judged, pair: tuple[int, int], name: st
         rng=context.rng("equalised", *pair),
         subsamples=1 if even else SUBSAMPLES,
     )
-    statistic = REGISTRY[name, ""]
-    drawn, reasons = [], np.full(len(judged.selections), None, dtype=object)
+    drawn = []
     for means in zip(result.mean_a, result.mean_b, strict=True):
         mean = np.stack(means)
-        arrays = PoolArrays(mean, np.where(np.isnan(mean), 0.0, result.n), np.full(mean.shape, np.nan), panel.arrays.scale)
-        features = Features(arrays, judged.cube, min_gap=context.options.min_gap)
-        sums = tuple(judged.selections.matrix @ features.get(part, (0, 1)).sum(-1) for part in statistic.features)
-        values, reasons = statistic.values(sums)
-        drawn.append(values)
-    return np.asarray(np.mean(drawn, axis=0)), reasons
+        raters, unknown = np.where(np.isnan(mean), 0.0, result.n), np.full(mean.shape, np.nan)
+        arrays = PoolArrays(mean, raters, unknown, panel.arrays.scale)
+        drawn.append(Features(arrays, judged.cube, min_gap=context.options.min_gap))
+    return {name: _over_subsamples(REGISTRY[name, ""], drawn, judged.selections) for name in ("delta", "tilt")}
+
+
+def _over_subsamples(
+    statistic: Statistic, drawn: list[Features], selections: Selections
+) -> tuple[Array, np.ndarray, Array]:
+    values, reasons, sizes = [], [], []
+    for features in drawn:
+        sums = tuple(selections.matrix @ features.get(part, (0, 1)).sum(-1) for part in statistic.features)
+        value, reason = statistic.values(sums)
+        values.append(value)
+        reasons.append(reason)
+        sizes.append(sums[statistic.n_of])
+    known = ~np.isnan(values)
+    total = np.where(known, values, 0.0).sum(0)
+    mean = np.where(known.any(0), total / np.maximum(known.sum(0), 1), np.nan)
+    return mean, reasons[0], np.rint(np.mean(sizes, axis=0)).astype(int)

@@ -45,7 +45,7 @@ class Judged:
         No controls; full cells only when there are few or they were asked for; in slices that two columns or an anchor
         class make, no fine selections.
         """
-        keep = self.selections.matrix[:, : self.n_cells].any(1)
+        keep = np.asarray(self.selections.matrix[:, : self.n_cells].any(1))
         if self.n_cells > CELLS_IN_SLICES:
             keep &= ~(self.selections.full & self.selections.fine)
         if is_crossed(name) or name.startswith("anchor="):
@@ -158,10 +158,10 @@ def _disagreement(counts: Array, cube: Array) -> PerItem:
 
 @dataclass(frozen=True)
 class Excluded:
-    """Judgments that are missing: reason -> (S,) counts over cells and items of the slice; total (S,) cells x items."""
+    """Judgments that are missing: reason -> (S,) counts over cells and items of the slice; answered (C, I)."""
 
     counts: dict[str, Array]
-    answered: Array
+    answered: Mask
     selections: Selections
 
     def texts(self, lacking: Mapping[str, Mask] | None = None) -> list[str]:
@@ -185,7 +185,7 @@ def excluded_of(judged: Judged, selections: Selections, mask: Mask) -> Excluded:
         for code, reason in enumerate(judged.cells.reasons)
         if code and (status == code).any()
     }
-    answered = ~np.isnan(judged.cube[:, mask]).all(-1)
+    answered = np.asarray(~np.isnan(judged.cube[:, mask]).all(-1))
     return Excluded(counts, answered, selections)
 
 
@@ -194,7 +194,7 @@ def lacking_items(context: Context, target: tuple[int, ...], mask: Mask) -> tupl
     if not target:
         return {}, {}
     arrays = context.panel.arrays
-    has = arrays.has[list(target)].all(0)[mask]
+    has = np.asarray(arrays.has[list(target)].all(0))[mask]
     if len(target) == 1:
         return {"no_consensus": ~has}, {"no_consensus": ~has}
     gap = np.where(has, np.abs(arrays.gap(*target)[mask]), np.inf)
@@ -232,7 +232,7 @@ class _Writer:
         """Bounds are given only where more than 1 % of a selection's judgments of the pool's items is missing."""
         if not result.statistic.name.startswith("mae.bound"):
             return np.ones(len(self.selections), dtype=bool)
-        has = self.context.panel.arrays.has[list(target)].all(0)[self.mask]
+        has = np.asarray(self.context.panel.arrays.has[list(target)].all(0))[self.mask]
         cells = self.selections.matrix.sum(1) * int(has.sum())
         answered = self.selections.matrix @ (self.excluded.answered & has).sum(1)
         return np.asarray(1 - answered / np.maximum(cells, 1) > BOUNDS_FROM)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from voirdire.analysis.context import Context, scale_codes
 from voirdire.analysis.judge_rows import Judged
@@ -20,9 +22,8 @@ def add_delta_tests(context: Context, judged: Judged, features: Features) -> Non
     for pair in context.detail:
         totals = features.get("error_difference", pair)
         counts = features.get("judged", pair)
-        for selections in (judged.selections,):
-            differences = _item_means(selections, totals, counts)
-            _write_tests(context, judged, selections, pair, wilcoxon_rows(differences), mean_t_rows(differences))
+        differences = _item_means(judged.selections, totals, counts)
+        _write_tests(context, judged, pair, wilcoxon_rows(differences), mean_t_rows(differences))
 
 
 def _item_means(selections: Selections, totals: Array, counts: Array) -> Array:
@@ -35,13 +36,14 @@ def _item_means(selections: Selections, totals: Array, counts: Array) -> Array:
 def _write_tests(
     context: Context,
     judged: Judged,
-    selections: Selections,
     pair: tuple[int, int],
     signed: Sequence[Wilcoxon],
     means: Sequence[MeanT],
 ) -> None:
+    selections = judged.selections
     other = (selections.matrix @ judged.rank_only) > 0
-    family = selections.full & selections.matrix[:, : judged.n_cells].any(1) & ~other
+    family = family_of(judged)
+    sizes: dict[str, int] = {}
     columns: dict[str, tuple[list[float | None], list[str | None]]] = {
         "wilcoxon_statistic": ([w.statistic for w in signed], [w.undefined for w in signed]),
         "wilcoxon_p": ([w.p for w in signed], [w.undefined for w in signed]),
@@ -52,25 +54,34 @@ def _write_tests(
     for part in ("wilcoxon_p", "t_p"):
         values, reasons = columns[part]
         in_family = [value if member else None for value, member in zip(values, family, strict=True)]
+        sizes[part] = sum(value is not None for value in in_family)
         for name, adjust in (("holm", holm), ("bh", benjamini_hochberg)):
             adjusted = adjust(np.array([np.nan if value is None else value for value in in_family]))
             columns[f"{part}_{name}"] = ([None if np.isnan(value) else float(value) for value in adjusted], reasons)
-    size = int(family.sum())
     for part, (values, reasons) in columns.items():
         adjusted_part = part.endswith(("_holm", "_bh"))
         kept = np.flatnonzero(family) if adjusted_part else np.arange(len(selections))
-        definition = context.definition(test="delta", unit="item", **({"family": size} if adjusted_part else {}))
+        more: dict[str, Any] = {"family": sizes[part.rsplit("_", 1)[0]]} if adjusted_part else {}
+        test = "cluster_t" if part.startswith("t") else "wilcoxon_asymptotic"
+        definition = context.definition(test=test, test_unit="item", repeats="mean_of_errors", **more)
         context.table.add(
             f"delta_test.{part}",
             [np.nan if values[s] is None or other[s] else values[s] for s in kept],
             reasons=["other_scale" if other[s] else reasons[s] for s in kept],
-            n=[signed[s].n for s in kept],
+            n=[signed[int(s)].n for s in kept],
             definition=definition,
             question=context.panel.question.id,
             judge=[selections.judges[s] for s in kept],
             condition=[selections.conditions[s] for s in kept],
             **context.names(pair),
         )
+
+
+def family_of(judged: Judged) -> npt.NDArray[np.bool_]:
+    """(S,) the selections that are corrected together: every full cell of a judge on the question's scale."""
+    selections = judged.selections
+    other = (selections.matrix @ judged.rank_only) > 0
+    return np.asarray(selections.full & selections.matrix[:, : judged.n_cells].any(1) & ~other)
 
 
 def add_spearman(context: Context, judged: Judged, features: Features) -> None:
@@ -89,7 +100,9 @@ def add_spearman(context: Context, judged: Judged, features: Features) -> None:
             low=low[cell_of],
             high=high[cell_of],
             n=n[cell_of].astype(int),
-            definition=context.definition("fisher_z", variance="bonett_wright", n_per_item=context.median_n((k,))),
+            definition=context.definition(
+                "fisher_z", repeats="mean_rating", variance="bonett_wright", n_per_item=context.median_n((k,))
+            ),
             question=context.panel.question.id,
             judge=list(full.judges),
             condition=list(full.conditions),
@@ -107,16 +120,17 @@ def _spearman_cells(ratings: Array, consensus: Array) -> tuple[Array, list[str |
         common = ~np.isnan(rating) & ~np.isnan(consensus)
         sizes[cell] = n = int(common.sum())
         reason: str | None = "no_items" if n == 0 else "one_item" if n == 1 else None
-        if reason is None and np.ptp(rating[common]) == 0:
+        mine, theirs = np.round(rating[common], 9), np.round(consensus[common], 9)
+        if reason is None and np.ptp(mine) == 0:
             reason = "constant_judge"
-        elif reason is None and np.ptp(consensus[common]) <= 1e-9:
+        elif reason is None and np.ptp(theirs) == 0:
             reason = "constant_consensus"
         reasons.append(reason)
         if reason is None:
             key = common.tobytes()
             if key not in ranked:
-                ranked[key] = _standard(rankdata(np.round(consensus[common], 9)))
-            rho[cell] = float(_standard(rankdata(np.round(rating[common], 9))) @ ranked[key])
+                ranked[key] = _standard(rankdata(theirs))
+            rho[cell] = float(_standard(rankdata(mine)) @ ranked[key])
     return np.clip(rho, -1, 1), reasons, sizes
 
 
@@ -133,7 +147,10 @@ def add_repeats(context: Context, judged: Judged) -> None:
     real = [s for s in range(len(full)) if int(full.matrix[s].argmax()) < judged.n_cells]
     level = "nominal" if context.panel.question.scale.binary else context.panel.scale.level
     results = [_repeat(judged.cube[int(full.matrix[s].argmax())], level) for s in real]
+    nominal = context.panel.question.scale.nominal
     for place, name in enumerate(("repeat_alpha", "repeat_sd")):
+        if nominal and name == "repeat_sd":
+            results = [(alpha_, None, "nominal_scale", n) for alpha_, _, _, n in results]
         context.table.add(
             name,
             [np.nan if result[place] is None else result[place] for result in results],

@@ -106,16 +106,19 @@ def build_panel(corpus: Corpus, question: Question, *, consensus: str = "mean", 
     """Pools of a question as arrays; consensus is the mean or median where there are ``min_raters`` ratings."""
     ratings = corpus.ratings.filter(pl.col("question") == question.id)
     means = corpus.aggregates.filter(pl.col("question") == question.id)
-    nominal_items = [item for item, scale in corpus.item_scales.items() if scale.nominal and not question.scale.nominal]
-    items = _item_index(corpus, (ratings, means), nominal_items)
+    shares = _label_shares(corpus, question, ratings)
+    items = _item_index(corpus, (ratings, means, shares))
+    items, left_out = _with_ends(corpus, question, items)
     ranges = _item_ranges(corpus, question, items)
-    rows = _rater_rows(ratings, items, corpus.pools, ranges)
+    rows, few_ratings = _enough(_rater_rows(ratings, items, corpus.pools, ranges), min_raters)
+    means, few_means = _enough_means(means, min_raters)
     values = _values(rows, question.scale, normalised=ranges is not None)
     counts = np.stack([_count(pool, len(items), values) for pool in rows])
     cuts = ScaleCuts(0.0, 1.0) if ranges is not None else cuts_of(question.scale)
-    aggregate = frozenset(means["pool"].cast(pl.String).unique().to_list())
-    arrays = _pool_arrays(rows, counts, values, cuts, consensus, min_raters)
+    aggregate = frozenset(pl.concat([means["pool"].cast(pl.String), shares["pool"]]).unique().to_list())
+    arrays = _pool_arrays(rows, counts, cuts, consensus)
     arrays = _with_aggregates(arrays, means, items, corpus.pools, ranges)
+    arrays = _with_shares(arrays, shares, items, corpus.pools)
     return Panel(
         question,
         items["row"].to_numpy().astype(np.int64),
@@ -127,31 +130,51 @@ def build_panel(corpus: Corpus, question: Question, *, consensus: str = "mean", 
         aggregate,
         ranges,
         corpus.anonymous_raters,
-        _excluded(ratings, means, nominal_items, arrays, min_raters),
+        _excluded((ratings, means), left_out, few_ratings + few_means),
     )
 
 
-def _excluded(
-    ratings: pl.DataFrame, means: pl.DataFrame, nominal: list[str], arrays: PoolArrays, min_raters: int
-) -> dict[str, int]:
-    left_out = sum(frame.filter(pl.col("item_id").cast(pl.String).is_in(nominal)).height for frame in (ratings, means))
-    few = int(((arrays.n > 0) & (arrays.n < min_raters) & ~arrays.has).sum())
-    return {reason: count for reason, count in (("nominal_item", left_out), ("too_few_raters", few)) if count}
+def _excluded(frames: tuple[pl.DataFrame, ...], left_out: Mapping[str, list[str]], few: int) -> dict[str, int]:
+    counts = {
+        reason: sum(frame.filter(pl.col("item_id").cast(pl.String).is_in(ids)).height for frame in frames)
+        for reason, ids in left_out.items()
+    }
+    return {reason: count for reason, count in {**counts, "too_few_raters": few}.items() if count}
 
 
-def _item_index(corpus: Corpus, frames: tuple[pl.DataFrame, ...], left_out: list[str]) -> pl.DataFrame:
-    """item_id, row (in corpus.items), item (index in the panel) of the items that the frames rate."""
+def _item_index(corpus: Corpus, frames: tuple[pl.DataFrame, ...]) -> pl.DataFrame:
+    """item_id and row (in corpus.items) of the items that the frames rate.
+
+    Sorted by id: what is drawn at random does not depend on the order of the tables.
+    """
     rated = pl.concat([frame.select(pl.col("item_id").cast(pl.String)) for frame in frames]).unique()
     ids = corpus.items.select(pl.col("item_id").cast(pl.String)).with_row_index("row")
-    kept = ids.join(rated, on="item_id", how="semi", maintain_order="left")
-    if left_out:
-        kept = kept.filter(~pl.col("item_id").is_in(left_out))
-    return kept.with_row_index("item")
+    return ids.join(rated, on="item_id", how="semi").sort("item_id")
+
+
+def _with_ends(corpus: Corpus, question: Question, items: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, list[str]]]:
+    """The items with their ``item`` index, less those whose own scale is nominal or without a range to divide by."""
+    left_out: dict[str, list[str]] = {"nominal_item": [], "item_without_range": []}
+    if _own_scales(corpus, question, items):
+        for item in items["item_id"]:
+            scale = corpus.item_scales.get(item, question.scale)
+            if scale.nominal:
+                left_out["nominal_item"].append(item)
+            elif scale.low is None or scale.high is None or not scale.low < scale.high:
+                left_out["item_without_range"].append(item)
+    dropped = [item for ids in left_out.values() for item in ids]
+    return items.filter(~pl.col("item_id").is_in(dropped)).with_row_index("item"), left_out
+
+
+def _own_scales(corpus: Corpus, question: Question, items: pl.DataFrame) -> bool:
+    """Whether items override the question's scale: only a scale of numbers can be overridden."""
+    labelled = question.scale.nominal or bool(question.scale.labels)
+    return not labelled and any(item in corpus.item_scales for item in items["item_id"])
 
 
 def _item_ranges(corpus: Corpus, question: Question, items: pl.DataFrame) -> tuple[Array, Array] | None:
     """Low ends and ranges (I,) when items override the question's scale."""
-    if question.scale.nominal or not any(item in corpus.item_scales for item in items["item_id"]):
+    if not _own_scales(corpus, question, items):
         return None
     scales = [corpus.item_scales.get(item, question.scale) for item in items["item_id"]]
     low = np.array([np.nan if scale.low is None else scale.low for scale in scales], dtype=float)
@@ -166,13 +189,32 @@ def _rater_rows(
     joined = joined.with_columns(pl.col("rater_id").cast(pl.String).rank("dense").alias("rater"))
     rows = []
     for pool in pools:
-        part = joined.filter(pl.col("pool") == pool).sort("item", maintain_order=True)
+        part = joined.filter(pl.col("pool") == pool).sort("item", "rater", "value")
         item = part["item"].to_numpy().astype(np.int64)
         value = part["value"].to_numpy().astype(float)
         if ranges is not None:
             value = (value - ranges[0][item]) / ranges[1][item]
         rows.append(RaterRows(item, part["rater"].to_numpy().astype(np.int64), value))
     return tuple(rows)
+
+
+def _enough(rows: tuple[RaterRows, ...], min_raters: int) -> tuple[tuple[RaterRows, ...], int]:
+    """The ratings of items that have ``min_raters`` of the pool, and how many others there are.
+
+    Everything that speaks of a pool then speaks of the same items as its consensus.
+    """
+    kept, dropped = [], 0
+    for pool in rows:
+        enough = np.bincount(pool.item)[pool.item] >= min_raters if pool.item.size else np.zeros(0, dtype=bool)
+        kept.append(RaterRows(pool.item[enough], pool.rater[enough], pool.value[enough]))
+        dropped += int((~enough).sum())
+    return tuple(kept), dropped
+
+
+def _enough_means(means: pl.DataFrame, min_raters: int) -> tuple[pl.DataFrame, int]:
+    """The consensuses that come without raters, less those of fewer raters than asked for."""
+    kept = means.filter(pl.col("n").is_null() | (pl.col("n") >= min_raters))
+    return kept, means.height - kept.height
 
 
 def _values(rows: tuple[RaterRows, ...], scale: Scale, normalised: bool) -> Array:
@@ -190,14 +232,12 @@ def _count(rows: RaterRows, n_items: int, values: Array) -> Array:
     return flat.reshape(n_items, values.size).astype(float)
 
 
-def _pool_arrays(
-    rows: tuple[RaterRows, ...], counts: Array, values: Array, cuts: ScaleCuts, consensus: str, min_raters: int
-) -> PoolArrays:
+def _pool_arrays(rows: tuple[RaterRows, ...], counts: Array, cuts: ScaleCuts, consensus: str) -> PoolArrays:
     n_items = counts.shape[1]
     n = np.stack([np.bincount(pool.item, minlength=n_items) for pool in rows]).astype(float)
     total = np.stack([np.bincount(pool.item, pool.value, n_items) for pool in rows])
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where(n >= max(min_raters, 1), total / n, np.nan)
+        mean = np.where(n > 0, total / n, np.nan)
         around = np.stack([_squares(pool, total[k] / n[k], n_items) for k, pool in enumerate(rows)])
         s2 = np.where((n >= 2) & ~np.isnan(mean), around / (n - 1), np.nan)
         shares = counts / counts.sum(-1, keepdims=True) if cuts.nominal else None
@@ -208,7 +248,7 @@ def _pool_arrays(
 
 
 def _squares(rows: RaterRows, mean: Array, n_items: int) -> Array:
-    return np.bincount(rows.item, (rows.value - mean[rows.item]) ** 2, n_items)
+    return np.bincount(rows.item, (rows.value - mean[rows.item]) ** 2, n_items).astype(float)
 
 
 def _medians(rows: RaterRows, n_items: int) -> Array:
@@ -225,7 +265,7 @@ def _with_aggregates(
     pools: tuple[str, ...],
     ranges: tuple[Array, Array] | None,
 ) -> PoolArrays:
-    """The consensuses of pools that come without raters; their n is unknown (NaN) unless the table tells it."""
+    """The consensuses of pools that come without raters; n as the table tells it, NaN where it does not."""
     if means.is_empty():
         return arrays
     mean, n = arrays.mean.copy(), arrays.n.copy()
@@ -234,8 +274,43 @@ def _with_aggregates(
     pool = np.array([pools.index(name) for name in joined["pool"].cast(pl.String)], dtype=np.int64)
     value = joined["value"].to_numpy().astype(float)
     mean[pool, item] = value if ranges is None else (value - ranges[0][item]) / ranges[1][item]
-    n[pool, item] = np.nan
+    n[pool, item] = joined["n"].cast(pl.Float64).to_numpy()
     return PoolArrays(mean, n, arrays.s2, arrays.scale, arrays.shares)
+
+
+def _label_shares(corpus: Corpus, question: Question, ratings: pl.DataFrame) -> pl.DataFrame:
+    """item_id, pool, code, share of a nominal question's pools that come as label shares.
+
+    Labels that the scale does not know are left out, and what remains of an item adds up to 1.
+    """
+    empty = {"item_id": pl.String, "pool": pl.String, "code": pl.Int64, "share": pl.Float64}
+    if corpus.shares is None or not question.scale.nominal:
+        return pl.DataFrame(schema=empty)
+    code = {label: place for place, label in enumerate(question.scale.labels)}
+    here = corpus.shares.filter(
+        (pl.col("question") == question.id)
+        & pl.col("pool").is_in(list(corpus.pools))
+        & ~pl.col("pool").is_in(ratings["pool"].unique().to_list())
+        & pl.col("label").is_in(list(code))
+    )
+    known = here.with_columns(code=pl.col("label").replace_strict(code, default=None, return_dtype=pl.Int64))
+    total = pl.col("share").sum().over("item_id", "pool")
+    return known.filter(total > 0).with_columns(share=pl.col("share") / total).select(empty.keys()).cast(empty)  # type: ignore[arg-type]
+
+
+def _with_shares(arrays: PoolArrays, shares: pl.DataFrame, items: pl.DataFrame, pools: tuple[str, ...]) -> PoolArrays:
+    """The label shares of pools that come without raters."""
+    if shares.is_empty() or arrays.shares is None:
+        return arrays
+    mean, n, table = arrays.mean.copy(), arrays.n.copy(), arrays.shares.copy()
+    joined = shares.join(items, on="item_id", how="inner")
+    item = joined["item"].to_numpy().astype(np.int64)
+    pool = np.array([pools.index(name) for name in joined["pool"]], dtype=np.int64)
+    table[pool, item] = 0.0
+    np.add.at(table, (pool, item, joined["code"].to_numpy()), joined["share"].to_numpy())
+    mean[pool, item] = table[pool, item] @ np.arange(table.shape[-1])
+    n[pool, item] = np.nan
+    return PoolArrays(mean, n, arrays.s2, arrays.scale, table)
 
 
 def build_cells(judgments: Judgments, question: Question, corpus: Corpus, panel: Panel) -> Cells:

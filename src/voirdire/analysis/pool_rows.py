@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from voirdire.analysis.context import Context, Mask, context_reason, scale_codes, subset
-from voirdire.analysis.engine import ItemSampler, Result, active, compute
+from voirdire.analysis.engine import ItemSampler, Result, active, compute, ruled_out
 from voirdire.analysis.rater_sampler import sampler_of
 from voirdire.stats.alpha import alpha
 from voirdire.stats.ceilings import leave_one_out, other_ceiling, other_disagreement, own_ceiling, own_disagreement
@@ -32,35 +33,51 @@ def add_pools(context: Context) -> None:
         _add_counts(context, name, mask)
         for k in range(len(context.pools)):
             statistics = active("pool", scale_codes=codes, sliced_only=not whole)
-            add_results(context, compute(statistics, features, (k,), sampler), (k,), name)
+            add_results(context, compute(statistics, features, (k,), sampler), (k,), name, sampler)
             _add_alpha(context, k, name, mask)
             if context.panel.question.scale.nominal:
                 _add_nominal_reliability(context, k, name, mask, sampler)
             _add_ceiling(context, (k,), name, mask, sampler)
         for pair in context.pairs if whole else context.detail:
             statistics = active("pair", scale_codes=codes, sliced_only=not whole)
-            add_results(context, compute(statistics, features, pair, sampler), pair, name)
+            add_results(context, compute(statistics, features, pair, sampler), pair, name, sampler)
             _add_gap_test(context, pair, name, mask)
             if whole:
                 _add_spearman(context, pair, features)
                 for target in (pair, pair[::-1]):
                     _add_ceiling(context, target, name, mask, sampler)
+    _add_ruled_out(context, codes)
     for k in range(len(context.pools)):
         _add_split_half(context, k)
 
 
-def add_results(context: Context, results: Sequence[Result], target: tuple[int, ...], slice_name: str) -> None:
+def _add_ruled_out(context: Context, codes: frozenset[str]) -> None:
+    """Undefined rows of what the scale does not allow."""
+    for k in range(len(context.pools)):
+        add_results(context, ruled_out("pool", codes, 1), (k,), "all")
+    for pair in context.pairs:
+        add_results(context, ruled_out("pair", codes, 1), pair, "all")
+
+
+def add_results(
+    context: Context,
+    results: Sequence[Result],
+    target: tuple[int, ...],
+    slice_name: str,
+    sampler: ItemSampler | None = None,
+) -> None:
     """Rows of additive statistics of a pool or pair."""
+    more = {} if sampler is None else sampler.told(target)
     for result in results:
         context.table.add(
             result.statistic.name,
             result.values,
             params=result.statistic.key[1],
-            reasons=[context_reason(context, reason) for reason in result.reasons],
+            reasons=[context_reason(context, reason, target) for reason in result.reasons],
             low=result.low,
             high=result.high,
             n=result.n,
-            definition=context.definition(result.method, n_per_item=context.median_n(target)),
+            definition=context.definition(result.method, n_per_item=context.median_n(target), **more),
             question=context.panel.question.id,
             slice=slice_name,
             **context.names(target),
@@ -71,7 +88,8 @@ def _add_counts(context: Context, name: str, mask: Mask) -> None:
     panel = context.panel
     for k, pool in enumerate(panel.pools):
         has = panel.arrays.has[k] & mask
-        common = {"question": panel.question.id, "pool": pool, "slice": name, "definition": context.definition()}
+        common: dict[str, Any] = {"question": panel.question.id, "pool": pool, "slice": name}
+        common["definition"] = context.definition()
         n = int(has.sum())
         context.table.add("n_items", n, n=n, **common)
         rows = panel.rows[k]
@@ -80,11 +98,12 @@ def _add_counts(context: Context, name: str, mask: Mask) -> None:
         context.table.add("n_ratings", None if aggregate else int(kept.sum()), reasons="aggregate_pool", n=n, **common)
         anonymous = panel.raters(k) is None
         raters = None if anonymous else int(np.unique(rows.rater[kept]).size)
-        context.table.add("n_raters", raters, reasons="aggregate_pool" if aggregate else "anonymous_raters", n=n, **common)
+        unknown = "aggregate_pool" if aggregate else "anonymous_raters"
+        context.table.add("n_raters", raters, reasons=unknown, n=n, **common)
         counts = panel.arrays.n[k][has]
         known = counts[~np.isnan(counts)]
         median = float(np.median(known)) if known.size else None
-        reason = "aggregate_pool" if aggregate else "no_items"
+        reason = "aggregate_pool" if aggregate and n else "no_items"
         context.table.add("raters_per_item", median, reasons=reason, n=n, **common)
 
 
@@ -92,7 +111,7 @@ def _add_alpha(context: Context, k: int, name: str, mask: Mask) -> None:
     panel, options = context.panel, context.options
     level = "nominal" if panel.question.scale.binary else panel.question.scale.level
     level = "interval" if panel.normalised else level
-    common = {
+    common: dict[str, Any] = {
         "params": f"level={level}",
         "definition": context.definition("percentile"),
         "question": panel.question.id,
@@ -138,10 +157,11 @@ def _add_nominal_reliability(context: Context, k: int, name: str, mask: Mask, sa
 
 def _add_gap_test(context: Context, pair: tuple[int, int], name: str, mask: Mask) -> None:
     panel, options = context.panel, context.options
-    common = {"question": panel.question.id, "slice": name, **context.names(pair)}
+    common: dict[str, Any] = {"question": panel.question.id, "slice": name, **context.names(pair)}
     if any(panel.pools[k] in panel.aggregate for k in pair):
         for part in ("p", "null_mean", "n_left_out"):
-            context.table.add(f"gap_test.{part}", None, reasons="aggregate_pool", definition=context.definition(), **common)
+            definition = context.definition()
+            context.table.add(f"gap_test.{part}", None, reasons="aggregate_pool", definition=definition, **common)
         return
     rows = [panel.rows[k] for k in pair]
     keep = [mask[row.item] for row in rows]
@@ -159,7 +179,13 @@ def _add_gap_test(context: Context, pair: tuple[int, int], name: str, mask: Mask
         nominal=panel.question.scale.nominal,
         permutations=options.permutations,
     )
-    definition = context.definition(method=result.method, permutations=result.permutations)
+    definition = context.definition(
+        test="permutation",
+        shuffled=result.method,
+        permutations=result.permutations,
+        seed=options.seed,
+        consensus="mean",
+    )
     for part, value_of in (("p", result.p), ("null_mean", result.null_mean), ("n_left_out", result.n_left_out)):
         reasons = result.undefined
         context.table.add(
@@ -171,7 +197,7 @@ def _add_spearman(context: Context, pair: tuple[int, int], features: Features) -
     from scipy.stats import spearmanr
 
     a, b = pair
-    mean = features.pools.mean
+    mean = np.round(features.pools.mean, 9)
     common = features.pools.has[a] & features.pools.has[b]
     n = int(common.sum())
     reason, value, ends = "no_common_items", None, (np.nan, np.nan)
@@ -190,7 +216,7 @@ def _add_spearman(context: Context, pair: tuple[int, int], features: Features) -
         low=ends[0],
         high=ends[1],
         n=n,
-        definition=context.definition("fisher_z"),
+        definition=context.definition("fisher_z", variance="bonett_wright", n_per_item=context.median_n(pair)),
         question=context.panel.question.id,
         **context.names(pair),
     )
@@ -200,14 +226,15 @@ def _add_ceiling(context: Context, target: tuple[int, ...], name: str, mask: Mas
     """``ceiling.own`` of a pool, ``ceiling.other`` of its raters' neighbours."""
     panel = context.panel
     statistic = "ceiling.own" if len(target) == 1 else "ceiling.other"
-    common = {
-        "definition": context.definition("percentile"),
+    common: dict[str, Any] = {
+        "definition": context.definition("percentile", consensus="mean_of_others"),
         "question": panel.question.id,
         "slice": name,
         **context.names(target),
     }
-    if any(panel.pools[k] in panel.aggregate for k in target) or not panel.values.size:
-        context.table.add(statistic, None, reasons="aggregate_pool", **common)
+    aggregate = any(panel.pools[k] in panel.aggregate for k in target)
+    if aggregate or not panel.values.size:
+        context.table.add(statistic, None, reasons="aggregate_pool" if aggregate else "too_many_values", **common)
         return
     per_item = _ceiling(context, target, mask)
     value = float(per_item.mean())
@@ -238,9 +265,9 @@ def interval_of(per_item: PerItem, sampler: ItemSampler, level: float) -> tuple[
 def _add_split_half(context: Context, k: int) -> None:
     panel = context.panel
     rows = panel.rows[k]
-    common = {
+    common: dict[str, Any] = {
         "params": f"splits={SPLITS}",
-        "definition": context.definition(seed=context.options.seed),
+        "definition": context.definition(seed=context.options.seed, consensus="mean"),
         "question": panel.question.id,
         "pool": panel.pools[k],
     }

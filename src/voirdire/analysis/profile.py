@@ -12,6 +12,7 @@ import orjson
 import polars as pl
 
 from voirdire import plugins
+from voirdire.analysis.exhibits import DISTRIBUTIONS
 from voirdire.analysis.rows import COLUMNS, estimate_of
 from voirdire.errors import InputError
 from voirdire.estimate import Estimate
@@ -57,7 +58,7 @@ class Profile:
             wanted["question"] = question
         rows = self.estimates.filter(pl.all_horizontal(pl.col(name) == value for name, value in wanted.items()))
         if rows.height != 1:
-            raise KeyError(f"{rows.height} rows of {wanted}")
+            raise KeyError(rows.height, wanted)
         return estimate_of(rows.row(0, named=True))
 
     def to_html(self, path: str | Path | None = None, lang: str = "en") -> str:
@@ -98,9 +99,12 @@ class Profile:
             raise InputError("audit.profile_broken", file=str(file), value=str(error)) from None
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise InputError("audit.profile_broken", file=str(file), value="format")
-        estimates = pl.DataFrame(document["estimates"], schema=COLUMNS)
-        frames = (pl.DataFrame(document[name], infer_schema_length=None) for name in ("distributions", "items"))
-        return cls(estimates, document["meta"], *frames)
+        try:
+            estimates = pl.DataFrame(document["estimates"], schema=COLUMNS)
+            frames = (_frame(document[name]) for name in ("distributions", "items"))
+            return cls(estimates, document["meta"], *frames)
+        except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+            raise InputError("audit.profile_broken", file=str(file), value=str(error)) from None
 
     def _repr_html_(self) -> str:
         """A rich view in notebooks: verdicts and pools."""
@@ -113,6 +117,13 @@ class Profile:
         pools = ", ".join(pool["name"] for pool in self.meta["pools"])
         out.write(f"Profile({self.estimates.height} estimates; pools {pools}; {len(self.meta['judges'])} judges)")
         return out.getvalue()
+
+
+def _frame(columns: dict[str, list[Any]]) -> pl.DataFrame:
+    """A table of the document; columns that are empty or all null have lost their type, texts for the most part."""
+    frame = pl.DataFrame(columns, infer_schema_length=None)
+    known = {name: DISTRIBUTIONS.get(name, pl.String) for name, dtype in frame.schema.items() if dtype == pl.Null}
+    return frame.with_columns(pl.col(name).cast(dtype) for name, dtype in known.items())
 
 
 def _columns(frame: pl.DataFrame) -> dict[str, list[Any]]:

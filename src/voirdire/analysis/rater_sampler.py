@@ -9,7 +9,6 @@ import numpy as np
 
 from voirdire.analysis.context import Context, Mask
 from voirdire.analysis.engine import ItemSampler, Sums
-from voirdire.statistic import Statistic
 from voirdire.stats.features import Array, Features, PoolArrays
 from voirdire.stats.raters import RaterSampling
 from voirdire.stats.resampling import normal
@@ -27,7 +26,7 @@ def sampler_of(context: Context, name: str, mask: Mask) -> ItemSampler:
 class RaterSampler(ItemSampler):
     """Draws of items and of raters: each draw has consensuses of its own.
 
-    The interval is estimate +- z SE of the draws, never a percentile one: drawn consensuses are noisier than the
+    The interval is estimate +- t SE of the draws, never a percentile one: drawn consensuses are noisier than the
     observed, so absolute differences are biased upward. A target with a pool of fewer than five raters has none;
     pools that come without raters keep their consensuses.
     """
@@ -49,11 +48,24 @@ class RaterSampler(ItemSampler):
         )
         self.aggregate = {k for k, pool in enumerate(context.pools) if pool in context.panel.aggregate}
         self.unusable = frozenset(k for k in self.sampling.undefined if k not in self.aggregate)
+        if context.options.consensus == "median":
+            self.unusable = frozenset(range(len(context.pools)))
 
     @property
     def method(self) -> str:
         """Name of the interval in signatures."""
         return "normal"
+
+    @property
+    def draws_raters(self) -> bool:
+        """Whether raters are drawn beside items."""
+        return True
+
+    def told(self, target: tuple[int, ...]) -> dict[str, str]:
+        """Why a target has no interval, for its signatures."""
+        if not self.unusable & set(target):
+            return {}
+        return {"no_interval": "median_consensus" if self.options.consensus == "median" else "few_raters"}
 
     def sums(self, features: Features, names: Sequence[str], target: tuple[int, ...]) -> dict[str, Sums]:
         """The sums of every named feature; no draws for a target with too few raters."""
@@ -91,11 +103,17 @@ class RaterSampler(ItemSampler):
             PoolArrays(mean, n, s2, features.pools.scale),
             features.cube,
             min_gap=features.min_gap,
-            constant_loss=features.constant_loss,
+            constants=features.constants,
             loo=features.loo,
         )
         return np.asarray(np.concatenate([drawn.get(name, target) for name in names]) @ weights)
 
-    def interval(self, statistic: Statistic, values: Array, draws: Array, left_out: Array | None) -> tuple[Array, Array]:
-        """Estimate +- z * SE of the draws."""
-        return normal(values, draws, self.options.level)
+    def interval(
+        self,
+        target: tuple[int, ...],
+        values: Array,
+        draws: Array,
+        left_out: Array | None,  # noqa: ARG002  (BCa is of items alone)
+    ) -> tuple[Array, Array]:
+        """Estimate +- t * SE of the draws; the degrees of freedom are those of the pool with the fewest raters."""
+        return normal(values, draws, self.options.level, self.sampling.df(*target))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -28,7 +30,7 @@ def _add_role(context: Context, role: str, k: int, name: str, mask: Mask) -> Non
     panel, cuts = context.panel, context.panel.arrays.scale
     values = panel.arrays.mean[k][mask]
     values = values[~np.isnan(values)]
-    common = {
+    common: dict[str, Any] = {
         "reasons": "no_items",
         "n": len(values),
         "definition": context.definition(),
@@ -47,7 +49,10 @@ def _add_role(context: Context, role: str, k: int, name: str, mask: Mask) -> Non
         context.table.add("subjectivity", of_ratings, params="unit=ratings", **ratings)
         return
     zero = cuts.center if role == "placement" else 0.0
-    context.table.add(role, None if not len(values) else float(values.mean() - zero), **common)
+    if zero is None:
+        common |= {"reasons": "no_levels"}
+    value = None if zero is None or not len(values) else float(values.mean() - zero)
+    context.table.add(role, value, **common)
 
 
 def _add_tests(context: Context, corpus: Corpus, a: int, b: int) -> None:

@@ -105,7 +105,9 @@ def _signature(source: Mapping[str, str]) -> pl.Expr:
         .otherwise(pl.concat_str(pl.lit("excluded="), _quoted("excluded")))
     )
     origin = pl.concat_str(
-        [pl.concat_str(pl.lit("n="), pl.col("n")), excluded, pl.lit(pairs(source) or None)], separator=",", ignore_nulls=True
+        [pl.concat_str(pl.lit("n="), pl.col("n")), excluded, pl.lit(pairs(source) or None)],
+        separator=",",
+        ignore_nulls=True,
     )
     pieces = [
         _quoted("statistic"),
@@ -136,7 +138,7 @@ def _numbers(values: Any) -> list[float | None]:
     if values is None:
         return [None]
     numbers = np.atleast_1d(np.asarray(values, dtype=float))
-    return np.where(np.isnan(numbers), None, numbers).tolist()
+    return [None if np.isnan(number) else number for number in numbers.tolist()]
 
 
 def _reasons(reasons: Any, numbers: list[float | None]) -> list[str | None]:

@@ -51,8 +51,11 @@ class Selections:
 
 
 def select(judgments: Judgments, cells: pl.DataFrame, asked: Iterable[str] = ()) -> Selections:
-    """All cells; each judge and level of a covariate by each level of a factor (within each level of the extra
-    key columns); every full cell; and the selections asked for."""
+    """The selections of a profile.
+
+    All cells; each judge and level of a covariate by each level of a factor (within each level of the extra key
+    columns); every full cell; and the selections asked for.
+    """
     covered = cells.join(judgments.judges, on="judge", how="left", maintain_order="left")
     judge_axis = {ALL: pl.lit(True)}
     judge_axis |= {name: pl.col("judge") == name for name in _unique(covered, "judge")}
@@ -129,7 +132,9 @@ def _nested(frame: pl.DataFrame, judgments: Judgments) -> dict[str, pl.Expr]:
 
 def _asked(frame: pl.DataFrame, term: str, judgments: Judgments) -> Term:
     """The selection that ``judge=x&persona=us`` asks for."""
-    judge_side, condition_side, expression = [], [], pl.lit(True)
+    judge_side: list[str] = []
+    condition_side: list[str] = []
+    expression = pl.lit(True)
     for part in term.split("&"):
         column, equals, level = part.strip().partition("=")
         known = ("judge", "condition", *judgments.factors, *judgments.covariates)
@@ -143,7 +148,9 @@ def _asked(frame: pl.DataFrame, term: str, judgments: Judgments) -> Term:
     return Term("&".join(judge_side) or ALL, "&".join(condition_side) or ALL, expression)
 
 
-def item_slices(corpus: Corpus, rows: npt.NDArray[np.int64], asked: Iterable[str] = ()) -> dict[str, npt.NDArray[np.bool_]]:
+def item_slices(
+    corpus: Corpus, rows: npt.NDArray[np.int64], asked: Iterable[str] = ()
+) -> dict[str, npt.NDArray[np.bool_]]:
     """Slice name -> (I,) mask: ``all``, each level of a slicing column, and culture x category."""
     items = corpus.items[rows]
     slices = {"all": np.ones(items.height, dtype=bool)}

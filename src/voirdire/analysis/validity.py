@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from voirdire.analysis.context import Context
 from voirdire.analysis.rows import Table
+from voirdire.analysis.selections import is_crossed
 from voirdire.corpus.corpus import Question
+from voirdire.statistic import REGISTRY
 
 GAP_LEVEL = 0.05
 ALPHA_TENTATIVE, ALPHA_FIRM = 0.667, 0.80
@@ -56,7 +59,7 @@ def _add_composition(context: Context, frame: PoolRows, pair: tuple[int, int]) -
     question, names = context.panel.question.id, context.names(pair)
     pooled = frame.get("cross_pool_pearson", question, **names)
     strata = _strata(context)
-    values = [frame.get("cross_pool_pearson", question, slice=name, **names) for name in strata]
+    values = [_pearson(context, pair, name) for name in strata]
     signs = [value > 0 for value in values if value is not None]
     label = "not_applicable"
     if pooled is not None and len(signs) > 1:
@@ -73,13 +76,22 @@ def _add_composition(context: Context, frame: PoolRows, pair: tuple[int, int]) -
     )
 
 
+def _pearson(context: Context, pair: tuple[int, int], name: str) -> float | None:
+    """cross_pool_pearson in one stratum, for every pair (rows of slices exist for the pairs shown in detail only)."""
+    statistic = REGISTRY["cross_pool_pearson", ""]
+    mask = context.slices[name].astype(float)
+    sums = tuple(context.features.get(part, pair) @ mask for part in statistic.features)
+    value = float(statistic.values(sums)[0][0])
+    return None if np.isnan(value) else value
+
+
 def _strata(context: Context) -> list[str]:
     """The finest slices that divide the items: culture x category, else the slices of the first slicing column."""
-    crossed = [name for name in context.slices if "&" in name and not name.startswith("anchor")]
+    crossed = [name for name in context.slices if is_crossed(name)]
     if crossed:
         chosen = crossed
     else:
-        columns = [name.split("=")[0] for name in context.slices if name != "all" and not name.startswith("anchor")]
+        columns = [name.split("=")[0] for name in context.slices if name != "all" and not name.startswith("anchor=")]
         chosen = [name for name in context.slices if columns and name.split("=")[0] == columns[0]]
     return [name for name in chosen if int(context.slices[name].sum()) >= LEAST_STRATUM]
 
@@ -117,23 +129,19 @@ def _add_gate(context: Context, frame: PoolRows, k: int) -> None:
     context.table.add("gate", None, labels=label, n=n, definition=definition, question=question, pool=pool)
 
 
-def _add_recognition(
-    context: Context, frame: PoolRows, roles: dict[str | None, Context], pair: tuple[int, int]
-) -> None:
+def _add_recognition(context: Context, frame: PoolRows, roles: Mapping[str, Context], pair: tuple[int, int]) -> None:
     """Do the pools differ in what they think of the items while they agree on what the items show?
 
     yes when the pools diverge on the evaluation, place each culture on the same side and find most items
-    subjective; no when one of these fails; unknown without a gap test; not_asked without the placement and subjectivity questions.
+    subjective; no when one of these fails; unknown without a gap test; not_asked without the placement and
+    subjectivity questions.
     """
     names = context.names(pair)
     label = "not_asked"
     if "placement" in roles and "subjectivity" in roles:
         p = frame.get("gap_test.p", context.panel.question.id, **names)
         agreed = _same_side(frame, roles["placement"].panel.question, roles["placement"], pair)
-        shares = [
-            frame.get("subjectivity", roles["subjectivity"].panel.question.id, name)
-            for name in names.values()
-        ]
+        shares = [frame.get("subjectivity", roles["subjectivity"].panel.question.id, name) for name in names.values()]
         subjective = all(share is not None and share >= EVALUATIVE_SHARE for share in shares)
         label = "unknown" if p is None else "yes" if p < GAP_LEVEL and agreed and subjective else "no"
     context.table.add(
@@ -148,12 +156,9 @@ def _add_recognition(
 
 def _same_side(frame: PoolRows, question: Question, context: Context, pair: tuple[int, int]) -> bool:
     """Whether both pools place every culture on the same side of the middle."""
-    cultures = [name for name in context.slices if name.startswith("culture=") and "&" not in name] or ["all"]
+    cultures = [name for name in context.slices if name.startswith("culture=") and not is_crossed(name)] or ["all"]
     for culture in cultures:
-        sides = [
-            frame.get("placement", question.id, name, slice=culture)
-            for name in context.names(pair).values()
-        ]
+        sides = [frame.get("placement", question.id, name, slice=culture) for name in context.names(pair).values()]
         if any(side is None for side in sides) or (sides[0] > 0) != (sides[1] > 0):  # type: ignore[operator]
             return False
     return True

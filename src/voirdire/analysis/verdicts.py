@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -91,7 +90,9 @@ def _add(
         np.full(len(chosen), np.nan),
         labels=labels,
         n=counts,
-        definition=context.definition(least_items=LEAST_ITEMS, gate=context.options.gate_reliability, gap_level=GAP_LEVEL),
+        definition=context.definition(
+            least_items=LEAST_ITEMS, gate=context.options.gate_reliability, gap_level=GAP_LEVEL
+        ),
         question=question,
         judge=[selections.judges[s] for s in chosen],
         condition=[selections.conditions[s] for s in chosen],
@@ -100,7 +101,10 @@ def _add(
 
 
 def _pool_verdict(
-    context: Context, rows: Mapping[tuple[str, ...], Number], place: tuple[str, ...], n_cells: int
+    context: Context,  # noqa: ARG001  (as of a pair)
+    rows: Mapping[tuple[str, ...], Number],
+    place: tuple[str, ...],
+    n_cells: int,
 ) -> tuple[str, int]:
     question, pool, _, judge, condition = place
     gate = rows.get(("gate", question, pool, "", "", ""), NOTHING).label
@@ -126,7 +130,7 @@ def _sign(number: Number) -> int:
 def _pair_verdict(
     context: Context, rows: Mapping[tuple[str, ...], Number], place: tuple[str, ...], n_cells: int
 ) -> tuple[str, int]:
-    question, pool, pool_b, judge, condition = place
+    question, pool, pool_b = place[:3]
     delta = rows.get(("delta", *place), NOTHING)
     squared = rows.get(("delta_sq", *place), NOTHING)
     nominal = context.panel.question.scale.nominal
@@ -141,5 +145,3 @@ def _pair_verdict(
     if first == 0 or first != second or gap >= GAP_LEVEL:  # type: ignore[operator]
         return "undecided", delta.n
     return ("nearer_b" if first > 0 else "nearer_a"), delta.n
-
-

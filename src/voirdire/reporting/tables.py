@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from voirdire.reporting.access import ALL, Cell
 from voirdire.reporting.grid import Builder, Grid, Member, Spec
+from voirdire.signature import quote
 
 POOL = (
     "n_items",
@@ -225,7 +226,7 @@ def distances(b: Builder, cells: Sequence[Cell]) -> Grid | None:
     columns = specs(DISTANCE)
     for pool in detail_pools(b):
         title = w.t("recalibrated_on", pool=pool)
-        columns.append(Spec("recalibrated_mae", f"fit={pool}", title))
+        columns.append(Spec("recalibrated_mae", f"fit={quote(pool)}", title))
     return b.table(
         "distances", w.t("caption.distances"), [*cell_heads(b, cells), w.t("head.pool")], columns, [("", members)]
     )

@@ -286,7 +286,10 @@ def cross_pool_pearson(*sums: Array) -> Array:
     "cross_pool_kappa_qw",
     per="pair",
     features=("both", *ROUNDED),
-    undefined=(_NO_PAIR, ("constant_consensus", lambda *s: constant_side(s[0], s[1], s[3]) & constant_side(s[0], s[2], s[4]))),
+    undefined=(
+        _NO_PAIR,
+        ("constant_consensus", lambda *s: constant_side(s[0], s[1], s[3]) & constant_side(s[0], s[2], s[4])),
+    ),
     scale="discrete",
     bounds="-1 to 1",
     source="Jury Duty, section 5.1; consensuses rounded to the nearest level, ties to the higher",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.statistic import additive, empty, ratio
-from voirdire.stats.agreement import CONSTANT, constant_side, kappa_of_sums, pearson_of_sums, sample_variance
+from voirdire.stats.agreement import constant_side, kappa_of_sums, pearson_of_sums, sample_variance
 from voirdire.stats.features import Array, Features, feature, nearest_level, zero_where
 
 
@@ -67,7 +67,7 @@ def _moment(name: str, left: str, right: str | None, rounded: bool) -> None:
     def moment(f: Features, k: int) -> Array:
         consensus = f.pools.rounded[k] if rounded else f.pools.mean[k]
         judge = nearest_level(f.rating, f.pools.scale.levels) if rounded else f.rating
-        center = f.pools.scale.center
+        center = f.pools.center
         sides = {"r": judge - center, "m": np.broadcast_to(consensus - center, judge.shape)}
         return zero_where(rated_mask(f, k), sides[left] * (sides[right] if right else 1.0))
 
@@ -147,7 +147,7 @@ def spread_sd_ratio(*sums: Array) -> Array:
     undefined=(
         empty(0),
         ("one_item", lambda *s: s[0] == 1),
-        ("constant_consensus", lambda *s: sample_variance(s[0], s[2], s[4]) <= CONSTANT),
+        ("constant_consensus", lambda *s: constant_side(s[0], s[2], s[4])),
     ),
     bounds="any; 1: a step of the pool is a step of the judge",
     source="least squares of r on the consensus",
@@ -159,28 +159,49 @@ def spread_slope(*sums: Array) -> Array:
 
 
 @feature("judge_pool")
+def beside_constant(f: Features, k: int) -> Array:
+    """1 where the cell has a rating, the pool a consensus and the other folds a best constant."""
+    return (rated_mask(f, k) & ~np.isnan(_constant(f, k))).astype(float)
+
+
+@feature("judge_pool")
+def error_beside_constant(f: Features, k: int) -> Array:
+    """abs_error on the items of ``beside_constant``."""
+    return zero_where(beside_constant(f, k) > 0, f.error(k))
+
+
+@feature("judge_pool")
 def loss_of_constant(f: Features, k: int) -> Array:
-    """Error of the best constant, chosen on the other folds, where the cell has a rating."""
-    if f.constant_loss is None:
-        raise ValueError("no loss of a constant was given")  # noqa: TRY003
-    return zero_where(rated_mask(f, k), np.nan_to_num(f.constant_loss[k])[None, :])
+    """Error of the best constant, chosen on the other folds, on the items of ``beside_constant``."""
+    constant, shares = _constant(f, k), f.pools.shares
+    if shares is None:
+        loss = np.abs(constant - f.pools.mean[k])
+    else:
+        loss = 1 - shares[k][np.arange(len(constant)), np.nan_to_num(constant).astype(int)]
+    return zero_where(beside_constant(f, k) > 0, loss[None, :])
+
+
+def _constant(f: Features, k: int) -> Array:
+    if f.constants is None:
+        raise ValueError("no constants were given")  # noqa: TRY003
+    return np.asarray(f.constants[k])
 
 
 @additive(
     "mae_vs_constant",
     per="judge_pool",
-    features=("abs_error", "loss_of_constant", "rated"),
+    features=("error_beside_constant", "loss_of_constant", "beside_constant", "rated"),
     n_of=2,
-    undefined=(empty(2),),
+    undefined=(empty(3), empty(2, "no_folds")),
     scale="any",
     sliced=True,
     bounds="negative: nearer the pool than the best constant rating",
     source="best constant cross-fitted over seeded folds of items",
     params={"folds": "10"},
 )
-def mae_vs_constant(abs_error: Array, loss_of_constant: Array, rated: Array) -> Array:
+def mae_vs_constant(error: Array, loss_of_constant: Array, beside_constant: Array, rated: Array) -> Array:
     """MAE of the judge minus MAE of the best constant rating, cross-fitted."""
-    return ratio(abs_error - loss_of_constant, rated)
+    return ratio(error - loss_of_constant, beside_constant)
 
 
 @feature("judge_pool")
@@ -268,6 +289,7 @@ def _loo(f: Features) -> tuple[Array, Array]:
     n_of=1,
     undefined=(empty(1, "no_individual_ratings"),),
     scale="any",
+    interval="items",
     bounds="0 to the scale's range",
     source="MAE against leave-one-rater-out consensuses, to stand beside ceiling.own",
 )
@@ -293,11 +315,10 @@ def plurality_agreement(agrees_plurality: Array, rated: Array) -> Array:
 
 @feature("judge_pool")
 def agrees_plurality(f: Features, k: int) -> Array:
-    """1 / number of tied most frequent labels where the judge's label is one of them."""
+    """1 / number of tied most frequent labels where the judge's label is one of them, the mean over repeats."""
     shares = f.pools.shares
     if shares is None:
         raise ValueError("plurality needs the pool's shares")  # noqa: TRY003
     top = np.isclose(shares[k], shares[k].max(-1, keepdims=True)) & f.pools.has[k][:, None]
     credit = top / np.maximum(top.sum(-1, keepdims=True), 1)
-    codes = np.nan_to_num(f.rating, nan=0).astype(int)
-    return zero_where(rated_mask(f, k), credit[np.arange(codes.shape[1]), codes])
+    return zero_where(rated_mask(f, k), f.per_label(credit))

@@ -1,6 +1,8 @@
 """Krippendorff's alpha on value counts.
 
-Source: Krippendorff, Content Analysis (2004), chapter 11; written from the formulas.
+Source: Krippendorff, Content Analysis (2004), chapter 11; written from the formulas. An item with n ratings holds
+c_k (c_l - [k = l]) / (n - 1) coincidences of the values k and l. Their sum over items is never built: the observed
+disagreement is a sum of one number an item, the expected one needs only how often each value occurs.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ import numpy as np
 
 from voirdire.statistic import ratio
 from voirdire.stats.features import Array
+
+CHUNK = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -23,44 +27,46 @@ class Alpha:
     draws: Array
 
 
-def coincidences(counts: Array) -> Array:
-    """(I, L) value counts -> (I, L, L) coincidences c_k * (c_l - [k = l]) / (n - 1); items with n < 2 are 0."""
-    n = counts.sum(1)
-    weight = np.where(n > 1, 1 / np.maximum(n - 1, 1), 0.0)
-    pairs = counts[:, :, None] * counts[:, None, :]
-    diagonal = np.arange(counts.shape[1])
-    pairs[:, diagonal, diagonal] -= counts
-    result: Array = pairs * weight[:, None, None]
-    return result
-
-
-def distance(n_values: Array, values: Array, level: str) -> Array:
-    """Squared distances (..., L, L) of Krippendorff's metric; n_values (..., L) matters to the ordinal one."""
+def distance(values: Array, level: str) -> Array:
+    """(L, L) squared distances of Krippendorff's nominal, interval or ratio metric."""
     if level == "nominal":
-        return np.broadcast_to(1.0 - np.eye(len(values)), (*n_values.shape, len(values)))
-    if level in ("interval", "ratio"):
-        difference = values[:, None] - values[None, :]
-        total = values[:, None] + values[None, :]
-        scaled = difference if level == "interval" else ratio(difference, total)
-        return np.broadcast_to(np.nan_to_num(scaled) ** 2, (*n_values.shape, len(values)))
-    middle = np.cumsum(n_values, -1) - n_values / 2
-    squared: Array = (middle[..., :, None] - middle[..., None, :]) ** 2
-    return squared
+        return np.asarray(1.0 - np.eye(len(values)))
+    difference = values[:, None] - values[None, :]
+    scaled = difference if level == "interval" else ratio(difference, values[:, None] + values[None, :])
+    return np.asarray(np.nan_to_num(scaled) ** 2)
 
 
-def alpha_of_coincidences(total: Array, values: Array, level: str) -> Array:
-    """Alpha (...) from summed coincidences (..., L, L); NaN where all pairable values are equal."""
-    n_values = total.sum(-1)
-    n = n_values.sum(-1)
-    metric = distance(n_values, values, level)
-    observed = (total * metric).sum((-1, -2))
-    expected = (n_values[..., :, None] * n_values[..., None, :] * metric).sum((-1, -2))
-    return 1 - (n - 1) * ratio(observed, expected)
+def alpha_of_weights(counts: Array, weights: Array, values: Array, level: str) -> Array:
+    """Alpha (D,) of items (I, L) with two ratings or more under weights (D, I); NaN where all values are equal."""
+    times = weights @ counts
+    n = times.sum(1)
+    per_rater = 1 / (counts.sum(1) - 1)
+    if level == "ordinal":
+        observed, expected = _ordinal(counts, weights, times, per_rater)
+    else:
+        metric = distance(values, level)
+        observed = weights @ (((counts @ metric) * counts).sum(1) * per_rater)
+        expected = ((times @ metric) * times).sum(1)
+    several = (times > 0).sum(1) > 1
+    return np.where(several, 1 - (n - 1) * ratio(observed, expected), np.nan)
 
 
-def alpha(
-    counts: Array, values: Array, level: str, *, draws: int = 0, rng: np.random.Generator | None = None
-) -> Alpha:
+def _ordinal(counts: Array, weights: Array, times: Array, per_rater: Array) -> tuple[Array, Array]:
+    """Observed and expected disagreement (D,): squared distances of middle ranks, which depend on ``times`` (D, L)."""
+    middle = np.cumsum(times, 1) - times / 2
+    middle -= times.sum(1, keepdims=True) / 2
+    expected = 2 * (times.sum(1) * (times * middle**2).sum(1) - (times * middle).sum(1) ** 2)
+    observed = np.empty(len(times))
+    n = counts.sum(1)
+    step = max(1, CHUNK // len(counts))
+    for start in range(0, len(times), step):
+        ranks = middle[start : start + step].T
+        within = n[:, None] * (counts @ ranks**2) - (counts @ ranks) ** 2
+        observed[start : start + step] = 2 * np.einsum("di,id->d", weights[start : start + step] * per_rater, within)
+    return observed, expected
+
+
+def alpha(counts: Array, values: Array, level: str, *, draws: int = 0, rng: np.random.Generator | None = None) -> Alpha:
     """Krippendorff's alpha on value counts, with an item bootstrap.
 
     counts : (I, L) how many raters of the pool gave each value; items with fewer than two are ignored
@@ -75,16 +81,16 @@ def alpha(
     """
     pairable = counts.sum(1) > 1
     n = int(pairable.sum())
-    patterns, times = np.unique(np.asarray(counts, dtype=float)[pairable], axis=0, return_counts=True)
-    table = coincidences(patterns)
     if n == 0:
         return Alpha(None, "no_pairable", 0, np.empty(0))
-    point = float(alpha_of_coincidences(np.tensordot(times.astype(float), table, 1), values, level))
+    patterns, times = np.unique(np.asarray(counts, dtype=float)[pairable], axis=0, return_counts=True)
+    used = patterns.any(0)
+    patterns, levels = patterns[:, used], np.asarray(values, dtype=float)[used]
+    point = float(alpha_of_weights(patterns, times[None].astype(float), levels, level)[0])
     if np.isnan(point):
         return Alpha(None, "all_equal", n, np.empty(0))
     resampled = np.empty(0)
     if draws and rng is not None:
         weights = rng.multinomial(n, times / n, size=draws).astype(float)
-        flat = weights @ table.reshape(len(patterns), -1)
-        resampled = alpha_of_coincidences(flat.reshape(draws, *table.shape[1:]), values, level)
+        resampled = alpha_of_weights(patterns, weights, levels, level)
     return Alpha(point, None, n, resampled)

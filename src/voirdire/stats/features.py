@@ -37,9 +37,9 @@ class ScaleCuts:
         return self.low + 0.75 * (self.high - self.low)
 
     @property
-    def center(self) -> float:
-        """Where moments are centred (numerically; no statistic depends on it)."""
-        return (self.low + self.high) / 2 if np.isfinite(self.low + self.high) else 0.0
+    def center(self) -> float | None:
+        """The middle of the scale, None where it has no ends."""
+        return (self.low + self.high) / 2 if np.isfinite(self.low + self.high) else None
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class PoolArrays:
 
     mean : (K, I) consensus, NaN where a pool has too few ratings
     n : (K, I) raters behind it (0 where none; NaN where unknown)
-    s2 : (K, I) within-item variance (ddof 1), NaN where n < 2
+    s2 : (K, I) within-item variance (ddof 1), NaN where n < 2 or without the individual ratings
     shares : (K, I, L) share of raters at each label; nominal questions only
     """
 
@@ -70,6 +70,13 @@ class PoolArrays:
     def has(self) -> npt.NDArray[np.bool_]:
         """(K, I) whether the pool has a consensus."""
         return ~np.isnan(self.mean)
+
+    @cached_property
+    def center(self) -> float:
+        """Where moments are centred, for their precision only: the middle of the scale, else of the consensuses."""
+        if self.scale.center is not None:
+            return self.scale.center
+        return float(self.mean[self.has].mean()) if self.has.any() else 0.0
 
     @cached_property
     def pooled_s2(self) -> Array:
@@ -119,7 +126,8 @@ class Features:
     """The features of one question, computed once and kept.
 
     ratings : (C, I, R) or (C, I), NaN where there is no rating; None for the pools alone
-    target : indices of the pool (k,) or pair (a, b)
+    constants : (K, I) what the best constant judge of a pool rates, chosen without the item; NaN where there is none
+    loo : (K, C, I) errors against leave-one-out consensuses, and whether they count
     """
 
     def __init__(
@@ -128,18 +136,18 @@ class Features:
         ratings: Array | None = None,
         *,
         min_gap: float = 0.0,
-        constant_loss: Array | None = None,
+        constants: Array | None = None,
         loo: tuple[Array, Array] | None = None,
     ) -> None:
         self.pools = pools
         self.cube = None if ratings is None else (ratings[..., None] if ratings.ndim == 2 else ratings)
         self.min_gap = min_gap
-        self.constant_loss = constant_loss
+        self.constants = constants
         self.loo = loo
         self._kept: dict[tuple[str, tuple[int, ...]], Array] = {}
 
     def get(self, name: str, target: tuple[int, ...] = ()) -> Array:
-        """The feature ``name`` for a pool or pair; (C, I) for judges, (1, I) for pools alone."""
+        """The feature ``name`` of the pool (k,) or pair (a, b); (C, I) for judges, (1, I) for pools alone."""
         per, function = FEATURES[name]
         where = target[: _WIDTH[per]]
         key = (name, where)
@@ -154,15 +162,16 @@ class Features:
     @cached_property
     def answered(self) -> npt.NDArray[np.bool_]:
         """(C, I) whether a cell has a rating of the item."""
-        return ~np.isnan(self._cube).all(-1)
+        return np.asarray(~np.isnan(self.ratings).all(-1))
 
     @cached_property
     def rating(self) -> Array:
         """(C, I) mean over repeats, NaN where there is none."""
-        return self.over_repeats(self._cube)
+        return self.over_repeats(self.ratings)
 
     @property
-    def _cube(self) -> Array:
+    def ratings(self) -> Array:
+        """(C, I, R) the cells' ratings. ValueError for the pools alone."""
         if self.cube is None:
             raise ValueError("these features have no judge")  # noqa: TRY003
         return self.cube
@@ -181,11 +190,16 @@ class Features:
         """(C, I) mean over repeats of abs(r - m_k) ** power; nominal: 1 - share of raters who agree."""
         shares = self.pools.shares
         if shares is not None:
-            codes = np.nan_to_num(self._cube, nan=0).astype(int)
-            agree = np.stack([shares[k][np.arange(codes.shape[1]), codes[..., r]] for r in range(codes.shape[2])], -1)
-            return self.over_repeats(np.where(np.isnan(self._cube), np.nan, 1 - agree))
-        difference = np.abs(self._cube - self.pools.mean[k][None, :, None])
+            return self.per_label(1 - shares[k])
+        difference = np.abs(self.ratings - self.pools.mean[k][None, :, None])
         return self.over_repeats(difference if power == 1 else difference**power)
+
+    def per_label(self, values: Array) -> Array:
+        """(I, L) -> (C, I): the value at the label that the cell gave, the mean over repeats."""
+        codes = np.nan_to_num(self.ratings, nan=0).astype(int)
+        items = np.arange(codes.shape[1])
+        found = np.stack([values[items, codes[..., r]] for r in range(codes.shape[2])], -1)
+        return self.over_repeats(np.where(np.isnan(self.ratings), np.nan, found))
 
 
 FEATURES: dict[str, tuple[str, Callable[..., Array]]] = {}

@@ -4,7 +4,8 @@ The expectation over all permutations is exact, without draws: an item meets eac
 often. ``G(i) = mean_j abs(r_j - m_i)`` comes from the sorted ratings and their cumulative sums.
 
 The ratings are permuted over the items of the statistic: those with a rating and the consensus of the pool, or of
-both pools. Shapes: C cells, I items; NaN marks a missing rating or consensus.
+both pools. The repeats of an item stay together, and an error is the mean over them.
+Shapes: C cells, I items, R repeats; NaN marks a missing rating or consensus.
 """
 
 from __future__ import annotations
@@ -35,70 +36,89 @@ class PermutedPair:
     tilt_ratio: Array
 
 
-def expected_errors(ratings: Array, targets: Array) -> Array:
+def expected_errors(ratings: Array, targets: Array, weights: Array | None = None) -> Array:
     """(I,) mean over all ratings j of abs(r_j - target_i).
 
-    ratings : (J,) without NaN, at least one; targets : (I,) without NaN
+    ratings : (J,) without NaN, at least one; targets : (I,) without NaN; weights : (J,) of the ratings
 
     >>> expected_errors(np.array([1.0, 5.0]), np.array([2.0, 6.0]))
     array([2., 3.])
     """
-    ordered = np.sort(ratings)
-    total = np.concatenate([[0.0], np.cumsum(ordered)])
+    order = np.argsort(ratings)
+    ordered = ratings[order]
+    mass = np.ones(len(ordered)) if weights is None else weights[order]
+    total, masses = (np.concatenate([[0.0], np.cumsum(part)]) for part in (mass * ordered, mass))
     below = np.searchsorted(ordered, targets)
-    n = len(ordered)
-    result: Array = (targets * (2 * below - n) + total[-1] - 2 * total[below]) / n
+    result: Array = (targets * (2 * masses[below] - masses[-1]) + total[-1] - 2 * total[below]) / masses[-1]
     return result
 
 
 def permuted_mae(ratings: Array, consensus: Array) -> Array:
     """(C,) expected MAE of each cell's permuted ratings against one pool.
 
-    ratings : (C, I) (mean over repeats); consensus : (I,)
+    ratings : (C, I) or (C, I, R); consensus : (I,)
 
     >>> permuted_mae(np.array([[1.0, 5.0]]), np.array([1.0, 5.0]))
     array([2.])
     """
     result = np.full(len(ratings), np.nan)
     for cell, row in enumerate(ratings):
-        used = ~np.isnan(row) & ~np.isnan(consensus)
+        used = _given(row) & ~np.isnan(consensus)
         if used.any():
-            result[cell] = expected_errors(row[used], consensus[used]).mean()
+            result[cell] = expected_errors(*_flat(row[used], consensus[used])).mean()
     return result
 
 
-def permuted_pair(ratings: Array, m_a: Array, m_b: Array) -> PermutedPair:
+def permuted_pair(ratings: Array, m_a: Array, m_b: Array, min_gap: float = 0.0) -> PermutedPair:
     """Expected MAE, delta, delta_sq and tilt of each cell's permuted ratings against a pair of pools.
 
-    ratings : (C, I) (mean over repeats); m_a, m_b : (I,)
+    ratings : (C, I) or (C, I, R); m_a, m_b : (I,); min_gap : smallest gap of an item for the tilt
     """
     both = ~np.isnan(m_a) & ~np.isnan(m_b)
     rows = np.full((len(ratings), 6), np.nan)
     for cell, row in enumerate(ratings):
-        used = ~np.isnan(row) & both
+        used = _given(row) & both
         if used.any():
-            rows[cell] = _pair(row[used], m_a[used], m_b[used])
+            rows[cell] = _pair(row[used], m_a[used], m_b[used], min_gap)
     return PermutedPair(*rows.T)
 
 
 def permuted_disagreement(codes: Array, shares: Array) -> Array:
     """(C,) nominal MAE of permuted labels: 1 - the mean share of raters who agree.
 
-    codes : (C, I) places of labels, NaN where missing; shares : (I, L), zeros where missing
+    codes : (C, I) or (C, I, R) places of labels, NaN where missing; shares : (I, L), zeros where missing
     """
-    given = ~np.isnan(codes) & (shares.sum(1) > 0)
-    said = np.stack([(given & (codes == label)).sum(1) for label in range(shares.shape[1])], axis=1)
+    cube = codes[..., None] if codes.ndim == 2 else codes
+    repeats = (~np.isnan(cube)).sum(-1)
+    given = (repeats > 0) & (shares.sum(1) > 0)
+    part = np.where(given, 1 / np.maximum(repeats, 1), 0.0)
+    said = np.stack([((cube == label).sum(-1) * part).sum(1) for label in range(shares.shape[1])], axis=1)
     people = given.astype(float) @ shares
     n = given.sum(1)
     return np.asarray(1 - over((said * people).sum(1), n.astype(float) ** 2))
 
 
-def _pair(row: Array, m_a: Array, m_b: Array) -> tuple[float, ...]:
-    error_a, error_b = expected_errors(row, m_a), expected_errors(row, m_b)
+def _given(row: Array) -> np.ndarray:
+    """(I,) whether an item has a rating, of one cell's ratings (I,) or (I, R)."""
+    return np.asarray((~np.isnan(row.reshape(len(row), -1))).any(1))
+
+
+def _flat(row: Array, target: Array) -> tuple[Array, Array, Array]:
+    """The ratings of one cell, the targets, and weights that give every item the same mass."""
+    cube = row.reshape(len(row), -1)
+    known = ~np.isnan(cube)
+    weights = np.broadcast_to(1 / np.maximum(known.sum(1, keepdims=True), 1), cube.shape)
+    return cube[known], target, weights[known]
+
+
+def _pair(row: Array, m_a: Array, m_b: Array, min_gap: float) -> tuple[float, ...]:
+    error_a, error_b = (expected_errors(*_flat(row, target)) for target in (m_a, m_b))
+    ratings, _, weights = _flat(row, m_a)
     gap = np.abs(m_a - m_b)
-    apart = gap > TIE
+    differ = gap > TIE
+    apart = differ & (gap >= min_gap - TIE)
     delta = float(error_a.mean() - error_b.mean())
-    square = float(np.mean(m_a**2 - m_b**2) - 2 * row.mean() * np.mean(m_a - m_b))
+    square = float(np.mean(m_a**2 - m_b**2) - 2 * np.average(ratings, weights=weights) * np.mean(m_a - m_b))
     tilt = float(np.mean((error_b - error_a)[apart] / gap[apart])) if apart.any() else float("nan")
-    ratio = -delta / float(np.where(apart, gap, 0.0).mean()) if apart.any() else float("nan")
+    ratio = -delta / float(np.where(differ, gap, 0.0).mean()) if differ.any() else float("nan")
     return float(error_a.mean()), float(error_b.mean()), delta, square, tilt, ratio

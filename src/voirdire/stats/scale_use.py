@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from voirdire.statistic import additive, empty, ratio
@@ -21,20 +24,21 @@ def rating_sum(f: Features) -> Array:
     return zero_where(f.answered, f.rating)
 
 
-def _share(f: Features, hit: np.ndarray) -> Array:
-    return zero_where(f.answered, f.over_repeats(np.where(np.isnan(f.cube), np.nan, hit)))  # type: ignore[arg-type]
+def _share(f: Features, hit: Callable[[Array], Any]) -> Array:
+    cube = f.ratings
+    return zero_where(f.answered, f.over_repeats(np.where(np.isnan(cube), np.nan, hit(cube))))
 
 
 @feature("judge")
 def low_ratings(f: Features) -> Array:
     """Share of the cell's repeats at or below the low cut."""
-    return _share(f, f.cube <= f.pools.scale.low_cut + TIE)  # type: ignore[operator]
+    return _share(f, lambda cube: cube <= f.pools.scale.low_cut + TIE)
 
 
 @feature("judge")
 def high_ratings(f: Features) -> Array:
     """Share of the cell's repeats at the top of the scale."""
-    return _share(f, f.cube >= f.pools.scale.high - TIE)  # type: ignore[operator]
+    return _share(f, lambda cube: cube >= f.pools.scale.high - TIE)
 
 
 @feature("judge_pool")
@@ -60,7 +64,7 @@ def scope(f: Features) -> Array:
 @feature("judge")
 def unanswered(f: Features) -> Array:
     """1 where some pool has rated the item and the cell has no rating."""
-    return np.asarray(f.pools.has.any(0)[None, :] & ~f.answered, dtype=float)
+    return np.asarray(np.asarray(f.pools.has.any(0))[None, :] & ~f.answered, dtype=float)
 
 
 @additive(

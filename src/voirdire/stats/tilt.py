@@ -173,6 +173,7 @@ def share_small_gaps(judged: Array, small_gap: Array, tilted: Array) -> Array:
     undefined=(_NO_PAIR, empty(2, "equal_consensuses")),
     scale="any",
     sliced=True,
+    both_ways=True,
     bounds="0 upwards; 100: as far from the pool as the other pool is",
     source="Jury Duty, Table 1; it flatters the judge, so the ceiling stands beside it",
 )

@@ -37,7 +37,7 @@ def resample(ratings: np.ndarray, consensus: np.ndarray, weights: np.ndarray) ->
         sums |= {(part, target): block for part, block in zip(names, np.split(stacked, len(names)), strict=True)}
     return np.stack(
         [
-            REGISTRY[name, ""].values(tuple(sums[part, target] for part in REGISTRY[name, ""].features))[0]
+            REGISTRY[name, ""].numbers(tuple(sums[part, target] for part in REGISTRY[name, ""].features))
             for name, target in WANTED
         ]
     )

@@ -185,6 +185,17 @@ class View:
                     found.setdefault(Cell(row.judge, row.condition))
         return list(found)
 
+    def pair_controls(self, question: str, pair: tuple[str, str]) -> list[Cell]:
+        """The control judges that say something of a pair: not the copies and mid-points of other pools."""
+        a, b = pair
+        own = {f"copy_{a}", f"copy_{b}", f"midpoint_{a}_{b}", f"midpoint_{b}_{a}"}
+        found = []
+        for cell in self.controls(question):
+            name = cell.judge.removeprefix("control:")
+            if not name.startswith(("copy_", "midpoint_")) or name.removesuffix("_rounded") in own:
+                found.append(cell)
+        return found
+
     @property
     def slices(self) -> list[str]:
         """Slices other than the whole corpus, in their declared order."""

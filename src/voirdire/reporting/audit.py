@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import unquote
 
 from voirdire.errors import SignatureError
 from voirdire.reporting.access import Cell, Row, View
@@ -114,7 +115,7 @@ def where(row: Row, words: Words) -> str:
     if row.judge == "*":
         judge = words.t("all_judges")
     slice_ = "" if row.slice == "all" else words.slice(row.slice)
-    return ", ".join(part for part in (judge, pools, slice_, View.clean(row.params)) if part)
+    return ", ".join(part for part in (judge, pools, slice_, View.clean(unquote(row.params))) if part)
 
 
 def bounds(b: Builder, cells: list[Cell]) -> Grid | None:
@@ -136,7 +137,7 @@ def settings(view: View, words: Words) -> Grid | None:
     rows: list[tuple[str, str]] = [("voirdire", str(view.meta.get("voirdire", "")))]
     rows.append((words.t("seed"), str(view.meta.get("seed", ""))))
     options = view.meta.get("options") or {}
-    rows.extend((str(key), _option(value)) for key, value in options.items() if value is not None)
+    rows.extend((str(key), _option(value)) for key, value in options.items() if key != "seed" and _option(value))
     return plain_grid("settings", words.t("caption.settings"), [words.t("head.setting")], [words.t("head.value")], rows)
 
 
@@ -145,7 +146,7 @@ def _option(value: Any) -> str:
         return ", ".join(f"{key}: {_option(part)}" for key, part in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(_option(part) for part in value)
-    return str(value)
+    return "" if value is None or value is False else str(value)
 
 
 def families(view: View, words: Words) -> Grid | None:
@@ -169,10 +170,8 @@ def definitions(footnotes: Footnotes, words: Words) -> Notes:
 def _note(number: int, row: Row, words: Words) -> Note:
     try:
         signature = Signature.parse(row.signature)
-        shown = {**signature.params, **signature.definition}
-        if "n_per_item" not in row.definition:
-            shown.pop("n_per_item", None)
-        parts = tuple(shown.items())
+        shown = (*signature.params.items(), *signature.definition.items())
+        parts = tuple(pair for pair in shown if pair[0] != "n_per_item" or "n_per_item" in row.definition)
     except SignatureError:
         parts = ()
     name = words.statistic(row.statistic, row.params)

@@ -45,7 +45,10 @@ def judge_sections(b: Builder, folder: Path | None) -> list[Section]:
     cells, controls = b.view.main_cells(), b.view.controls(b.question)
     found = [
         _against(b, cells, controls),
-        *(_pair(b, number, pair, cells, controls) for number, pair in enumerate(b.view.pairs(b.question))),
+        *(
+            _pair(b, number, pair, cells, b.view.pair_controls(b.question, pair))
+            for number, pair in enumerate(b.view.pairs(b.question))
+        ),
         _distributions(b, cells),
         _scale_use(b, cells, controls),
         _slices(b, cells),

@@ -46,14 +46,16 @@ def _pool_sentence(view: View, words: Words, question: str, cell: Cell, pool: st
 
 
 def _pools_by_label(view: View, words: Words, question: str, cell: Cell) -> list[str]:
-    by_label: dict[str, list[str]] = {}
+    """One sentence for all the pools with the same verdict for the same reason."""
+    by_key: dict[str, list[str]] = {}
     for pool in view.pools_of(question):
-        label = _label(view.row("verdict", question=question, pool=pool, judge=cell.judge, condition=cell.condition))
+        row = view.row("verdict", question=question, pool=pool, judge=cell.judge, condition=cell.condition)
+        label = _label(row)
         if label is not None:
-            by_label.setdefault(label, []).append(pool)
-    return [
-        words.t(f"verdict.pool.{label}", pool=words.list(by_label[label])) for label in POOL_LABELS if label in by_label
-    ]
+            by_key.setdefault(_why(view, question, label, row, (pool,)), []).append(pool)
+    order = [*POOL_LABELS, "cannot_say_few", "cannot_say_gate"]
+    keys = sorted(by_key, key=order.index)
+    return [words.t(f"verdict.pool.{key}", pool=words.list(by_key[key]), least=LEAST) for key in keys]
 
 
 def _pair_sentence(view: View, words: Words, question: str, cell: Cell, pair: tuple[str, str]) -> str:

@@ -58,7 +58,7 @@ class Words:
 
     def excluded(self, key: str) -> str:
         """Why rows or judgments were left out; a reason without a sentence is shown as it is."""
-        for place in ("excluded", "report.excluded"):
+        for place in ("input.reason", "report.excluded"):
             if has(f"{place}.{key}", self.lang):
                 return text(f"{place}.{key}", self.lang)
         return View.clean(key).replace("_", " ")

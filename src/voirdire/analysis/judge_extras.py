@@ -135,7 +135,7 @@ def _add_floor(context: Context, k: int, reason: str | None) -> None:
         return
     codes = np.searchsorted(panel.values, rows.value)
     floor = overall_floor(
-        rows.item, rows.rater, codes, panel.values, rng=context.rng("floor", k), anonymous=panel.anonymous
+        rows.item, rows.rater, codes, panel.values, rng=context.rng("floor", panel.pools[k]), anonymous=panel.anonymous
     )
     definition = context.definition(form="overall", left_out=floor.method, seed=context.options.seed)
     for part, value in (("w1", floor.w1), ("js", floor.js)):
@@ -261,7 +261,7 @@ def _equalised(context: Context, judged: Judged, pair: tuple[int, int]) -> dict[
         np.concatenate([row.value for row in rows]),
         np.repeat([False, True], [row.item.size for row in rows]),
         n_items=panel.n_items,
-        rng=context.rng("equalised", *pair),
+        rng=context.rng("equalised", *context.names(pair).values()),
         subsamples=1 if even else SUBSAMPLES,
     )
     drawn = []

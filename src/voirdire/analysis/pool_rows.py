@@ -174,7 +174,7 @@ def _add_gap_test(context: Context, pair: tuple[int, int], name: str, mask: Mask
         rater,
         value,
         is_b,
-        rng=context.rng("gap", name, *pair),
+        rng=context.rng("gap", name, *context.names(pair).values()),
         anonymous=panel.anonymous,
         nominal=panel.question.scale.nominal,
         permutations=options.permutations,
@@ -275,5 +275,5 @@ def _add_split_half(context: Context, k: int) -> None:
         reason = "aggregate_pool" if panel.pools[k] in panel.aggregate else "nominal_scale"
         context.table.add("split_half", None, reasons=reason, **common)
         return
-    result = split_half(rows.item, rows.value, rng=context.rng("split_half", k), splits=SPLITS)
+    result = split_half(rows.item, rows.value, rng=context.rng("split_half", panel.pools[k]), splits=SPLITS)
     context.table.add("split_half", result.value, reasons=result.undefined, n=result.n, **common)

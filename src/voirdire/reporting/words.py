@@ -69,7 +69,10 @@ class Words:
 
     def note(self, note: dict[str, Any]) -> str:
         """A note of the input or the analysis."""
-        fields = {name: View.clean(value) for name, value in (note.get("fields") or {}).items()}
+        fields = {
+            name: value if isinstance(value, int | float) else View.clean(value)
+            for name, value in (note.get("fields") or {}).items()
+        }
         return text(note["key"], self.lang, **fields)
 
     def judge(self, name: str) -> str:

@@ -69,9 +69,8 @@ def summary(view: View, words: Words) -> Section:
     section.blocks.append(Text((words.t("on_this_corpus"),), "note"))
     if judged:
         caution = [words.t("caution.tilt", a=a, b=b) for a, b in view.pairs(judged[0])[:1]]
-        section.blocks.append(
-            Text((*caution, words.t("caution.compression"), words.t("caution.resample." + _resample(view))), "caution")
-        )
+        caution += [words.t("caution.compression")] if caution else []
+        section.blocks.append(Text((*caution, words.t("caution.resample." + _resample(view))), "caution"))
     return section
 
 

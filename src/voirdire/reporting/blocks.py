@@ -39,7 +39,7 @@ class Figure:
     @property
     def spec(self) -> dict[str, Any]:
         """The chart as a Vega-Lite specification."""
-        return dict(self.chart.to_dict())
+        return dict(self.chart.to_dict(validate=False))
 
 
 @dataclass(frozen=True)

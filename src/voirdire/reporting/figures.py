@@ -95,6 +95,27 @@ def _tilt_chart(points: list[dict[str, Any]], order: list[str], pair: tuple[str,
         axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="+.1f", grid=False),
     )
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
+    zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE).encode(x=alt.X("value:Q", title=x_title))
+    paint = alt.Color("kind:N", scale=alt.Scale(domain=["judge", "control"], range=[INK, GREY]), legend=None)
+    base = alt.Chart(alt.Data(values=points)).encode(y=y)
+    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=x_title), x2="high:Q", color=paint)
+    judges = (
+        base.transform_filter("datum.kind === 'judge'")
+        .mark_point(filled=True, size=70, opacity=1)
+        .encode(x=x, color=paint)
+    )
+    control = (
+        base.transform_filter("datum.kind === 'control'")
+        .mark_point(size=40, shape="diamond", opacity=1)
+        .encode(x=x, color=paint)
+    )
+    layers = alt.layer(zero, *_ends(pair, x_title, view, words), interval, judges, control)
+    return _finish(layers.properties(width=520, height=max(60, ROW_HEIGHT * len(order))))
+
+
+def _ends(pair: tuple[str, str], x_title: str, view: View, words: Words) -> list[Any]:
+    """The two ends of T, marked with the pools' names in their colours."""
+    alt = _altair()
     ends = [{"value": -1, "pool": pair[1], "edge": "left"}, {"value": 1, "pool": pair[0], "edge": "right"}]
     marks = [
         alt.Chart(alt.Data(values=[end]))
@@ -110,22 +131,7 @@ def _tilt_chart(points: list[dict[str, Any]], order: list[str], pair: tuple[str,
         .encode(x=alt.X("value:Q", title=x_title), y=alt.value(0), text="label:N")
         for end, align in zip(ends, ("left", "right"), strict=True)
     ]
-    zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE).encode(x=alt.X("value:Q", title=x_title))
-    paint = alt.Color("kind:N", scale=alt.Scale(domain=["judge", "control"], range=[INK, GREY]), legend=None)
-    base = alt.Chart(alt.Data(values=points)).encode(y=y)
-    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=x_title), x2="high:Q", color=paint)
-    judges = (
-        base.transform_filter("datum.kind === 'judge'")
-        .mark_point(filled=True, size=70, opacity=1)
-        .encode(x=x, color=paint)
-    )
-    control = (
-        base.transform_filter("datum.kind === 'control'")
-        .mark_point(size=40, shape="diamond", opacity=1)
-        .encode(x=x, color=paint)
-    )
-    layers = alt.layer(zero, *marks, *labels, interval, judges, control)
-    return _finish(layers.properties(width=520, height=max(60, ROW_HEIGHT * len(order))))
+    return [*marks, *labels]
 
 
 def distance(
@@ -239,9 +245,9 @@ def heat(grid: Grid) -> Any | None:
     alt = _altair()
 
     columns = [column.title for column in grid.columns]
-    rows = [line.heads[-1] for line in grid.lines]
+    rows = [line.heads[0] for line in grid.lines]
     cells = [
-        {"row": line.heads[-1], "column": title, "heat": entry.heat, "text": entry.text}
+        {"row": line.heads[0], "column": title, "heat": entry.heat, "text": entry.text}
         for line in grid.lines
         for title, entry in zip(columns, line.entries, strict=True)
         if entry.text

@@ -263,7 +263,16 @@ def slice_map(
         )
         for cell in cells
     ]  # fmt: skip
-    members: list[Member] = [((w.slice(part),), {"slice": part}) for part in ["all", *names]]
+    members: list[Member] = [((w.slice(part), _items_in(b, place, part)), {"slice": part}) for part in ["all", *names]]
     if not any(b.view.has(statistic, question=b.question, slice=part, **place) for part in names):
         return None
-    return b.table(name, caption, [w.t("head.slice")], columns, [("", members)])
+    return b.table(name, caption, [w.t("head.slice"), w.statistic("n_items")], columns, [("", members)])
+
+
+def _items_in(b: Builder, place: dict[str, str], part: str) -> str:
+    """How many items a slice has, for a pair or else for its first pool."""
+    for pools in (place, {"pool": place["pool"]}):
+        row = b.view.row("n_items", question=b.question, slice=part, **pools)
+        if row is not None and row.value is not None:
+            return b.words.number("n_items", row.value)
+    return ""

@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-
-import voirdire
 from tests.replication.reference_map import PLACE, Place, ReferenceMap, read_reference
 from tests.replication.runs import command, in_python, once
+
+import voirdire
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from sklearn.metrics import cohen_kappa_score
-
 from tests.replication.runs import tables
+
 from voirdire.stats.resampling import item_weights
 
 
@@ -97,7 +97,9 @@ def floor_recovery_us(t: Table) -> float:
 
 def kappa_us(t: Table) -> float:
     rounded = np.floor(t.us + 0.5 + 1e-9).astype(int)
-    return float(cohen_kappa_score(t.r.ravel(), np.tile(rounded, len(t.r)), weights="quadratic", labels=[1, 2, 3, 4, 5]))
+    return float(
+        cohen_kappa_score(t.r.ravel(), np.tile(rounded, len(t.r)), weights="quadratic", labels=[1, 2, 3, 4, 5])
+    )
 
 
 def pearson_us(t: Table) -> float:

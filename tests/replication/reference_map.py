@@ -110,7 +110,6 @@ class ReferenceMap:
         name = re.match(r"@(\w+)", text)
         return [member + text[name.end() :] for member in self.lists[name[1]]] if name else [text]
 
-
     def compare(self, reference: Mapping[str, Mapping[str, Any]], run: str, lookup: Lookup) -> dict[Part, list[Found]]:
         """Every leaf that rows of this run hold, by the entry that says so."""
         found: dict[Part, list[Found]] = {}
@@ -123,8 +122,7 @@ class ReferenceMap:
 
 def _part(key: str, entry: Mapping[str, Any]) -> Part:
     how = [name for name in HOLDS if name in entry]
-    if len(how) != 1:
-        raise ValueError(f"{key}: exactly one of {HOLDS}, not {how}")
+    assert len(how) == 1, f"{key}: exactly one of {HOLDS}"
     taken = {"leaf", "where", "field", "n", "run", how[0]}
     return Part(
         key,

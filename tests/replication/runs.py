@@ -34,7 +34,10 @@ def command(data: Path, out: Path, *more: str) -> subprocess.CompletedProcess[st
     files = [text for name, path in tables(data).items() for text in (f"--{name}", str(path))]
     options = ["--question-columns", ",".join(COLUMNS), "--pair", "us,cn", "--draws", str(DRAWS), "--out", str(out)]
     return subprocess.run(
-        [sys.executable, "-m", "voirdire", "audit", *files, *options, *more], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "voirdire", "audit", *files, *options, *more],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 

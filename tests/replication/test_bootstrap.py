@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
-
 from tests.replication import plain
 from tests.replication.reference_map import Place
 from tests.replication.runs import DRAWS
+
 from voirdire.analysis.engine import ItemSampler, active, compute
 from voirdire.analysis.options import AuditOptions
 from voirdire.stats.alpha import alpha
@@ -100,7 +100,11 @@ def _bca(mean: np.ndarray, judged: np.ndarray) -> list[Any]:
     codes = frozenset({"any", "anything", "numeric", "rank", "ends", "levels", "discrete", "distance"})
     found = []
     for per, target in (("judge_pool", (0,)), ("judge_pair", (0, 1))):
-        wanted = [s for s in active(per, scale_codes=codes, sliced_only=True) if s.key[0] in ("mae", "delta", "tilt", "pearson")]
+        wanted = [
+            s
+            for s in active(per, scale_codes=codes, sliced_only=True)
+            if s.key[0] in ("mae", "delta", "tilt", "pearson")
+        ]
         wanted = [s for s in wanted if not s.params]
         found += compute(wanted, features, target, sampler)
     return found

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-
-import voirdire
 from tests.replication.reference_map import PLACE
 from tests.replication.runs import COLUMNS, tables
+
+import voirdire
 from voirdire.simulation.demo import SEED, demo_world
 from voirdire.simulation.tables import SimulatedTables, simulate_tables
 
@@ -20,7 +20,14 @@ pytestmark = pytest.mark.slow
 Frames = dict[str, pl.DataFrame]
 NUMBERS = ["value", "label", "undefined", "low", "high", "n", "excluded"]
 SIGN_CHANGES = {"delta", "delta_sq", "tilt", "equalised.delta", "equalised.tilt", "delta_test.t"}
-RANDOM = ("gap_test.", "split_half", "mae_vs_constant", "recalibrated_mae", "distribution.w1_floor", "distribution.js_floor")
+RANDOM = (
+    "gap_test.",
+    "split_half",
+    "mae_vs_constant",
+    "recalibrated_mae",
+    "distribution.w1_floor",
+    "distribution.js_floor",
+)
 DECIDED_BY_RANDOM = ("verdict", "gate")
 
 
@@ -115,7 +122,9 @@ def test_the_other_order_of_the_pair(frames: Frames, base: pl.DataFrame) -> None
 
 def test_the_order_of_all_tables(frames: Frames, base: pl.DataFrame) -> None:
     """Rows of every table in another order: nothing changes, draws included."""
-    mixed = {name: frame.sample(fraction=1, shuffle=True, seed=5) for name, frame in frames.items() if name != "questions"}
+    mixed = {
+        name: frame.sample(fraction=1, shuffle=True, seed=5) for name, frame in frames.items() if name != "questions"
+    }
     wrong = differences(base, run(mixed), NUMBERS)
     assert wrong.is_empty(), wrong.select(*PLACE, "value", "value_other", "low", "low_other")
 

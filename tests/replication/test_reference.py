@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from tests.replication.reference_map import PLACE, Place, ReferenceMap, failures, leaves
 
 import voirdire
-from tests.replication.reference_map import PLACE, Place, ReferenceMap, failures, leaves
 
 pytestmark = pytest.mark.slow
 Rows = Mapping[Place, Mapping[str, Any]]

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parent.parent
 
 settings.register_profile("ci", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("ci")
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=10)
+settings.load_profile(os.environ.get("VOIRDIRE_TEST_PROFILE", "ci"))
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from voirdire.errors import SignatureError
 FORMAT = "1"
 RESERVED = "%|(),="
 PARTS = ("params", "definition", "on", "source")
+_ESCAPES = {ord(char): f"%{ord(char):02X}" for char in [*RESERVED, *map(chr, range(32))]}
 _SHAPE = re.compile(r"([^()|]+)\(([^()|]*)\)\|def\(([^()|]*)\)\|on\(([^()|]*)\)\|from\(([^()|]*)\)\|v:(\w+)")
 
 
@@ -80,8 +81,7 @@ def quote(value: Any) -> str:
     >>> quote("a=b (c)")
     'a%3Db %28c%29'
     """
-    escape = (f"%{ord(char):02X}" if char in RESERVED or ord(char) < 32 else char for char in str(value))
-    return "".join(escape)
+    return str(value).translate(_ESCAPES)
 
 
 def pairs(mapping: Mapping[str, Any]) -> str:

@@ -66,8 +66,8 @@ def sample_variance(n: Array, total: Array, squares: Array) -> Array:
 
 
 def constant_side(n: Array, total: Array, squares: Array) -> np.ndarray:
-    """Whether a side does not vary: its variance is nothing but rounding beside the squares it comes from."""
-    return np.asarray(sample_variance(n, total, squares) <= CONSTANT * np.maximum(1.0, ratio(squares, n)))
+    """Whether a side does not vary: its variance is nothing but rounding beside the squares it comes from, or n < 2."""
+    return np.asarray(~(sample_variance(n, total, squares) > CONSTANT * np.maximum(1.0, ratio(squares, n))))
 
 
 @feature("pool")
@@ -113,6 +113,7 @@ _RELIABILITY = ("has", "mean_centred", "mean_sq", "inverse_n", "ss_within", "df_
         ("one_item", lambda *s: s[0] == 1),
         ("constant_consensus", lambda *s: constant_side(s[0], s[1], s[2])),
     ),
+    scale="distance",
     sliced=True,
     bounds="at most 1; negative when raters differ more within items than chance allows between them",
     source="one-way random effects, ICC(1,k) with unequal n",
@@ -288,7 +289,7 @@ def cross_pool_pearson(*sums: Array) -> Array:
     features=("both", *ROUNDED),
     undefined=(
         _NO_PAIR,
-        ("constant_consensus", lambda *s: constant_side(s[0], s[1], s[3]) & constant_side(s[0], s[2], s[4])),
+        ("all_equal", lambda *s: constant_side(s[0], s[1], s[3]) & constant_side(s[0], s[2], s[4]) & (s[1] == s[2])),
     ),
     scale="discrete",
     bounds="-1 to 1",
@@ -337,6 +338,7 @@ def _reliabilities(*sums: Array) -> tuple[Array, Array]:
     undefined=(
         *_PEARSON,
         _NO_NOISE,
+        ("one_rater", lambda *s: np.minimum(s[8], s[11]) <= 0),
         ("nonpositive_reliability", lambda *s: np.minimum(*_reliabilities(*s)) <= 0),
     ),
     bounds="around -1 to 1; stored raw, clipped in print",

@@ -277,7 +277,7 @@ def definition_of(context: Context, statistic: Statistic, target: tuple[int, ...
     """What a judge's statistic adds to the definition."""
     of_mean = statistic.name == "pearson" or statistic.name.startswith(("kappa", "spread"))
     more: dict[str, object] = {"repeats": "mean_rating" if of_mean else "mean_of_errors", "cells": statistic.across}
-    if target:
+    if statistic.name == "tilt":
         more["n_per_item"] = context.median_n(target)
     if _needs_gap(statistic):
         more["min_gap"] = context.options.min_gap

@@ -100,9 +100,7 @@ def add_spearman(context: Context, judged: Judged, features: Features) -> None:
             low=low[cell_of],
             high=high[cell_of],
             n=n[cell_of].astype(int),
-            definition=context.definition(
-                "fisher_z", repeats="mean_rating", variance="bonett_wright", n_per_item=context.median_n((k,))
-            ),
+            definition=context.definition("fisher_z", repeats="mean_rating", variance="bonett_wright"),
             question=context.panel.question.id,
             judge=list(full.judges),
             condition=list(full.conditions),

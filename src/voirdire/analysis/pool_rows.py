@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from voirdire.analysis.context import Context, Mask, context_reason, scale_codes, subset
-from voirdire.analysis.engine import ItemSampler, Result, active, compute, ruled_out
+from voirdire.analysis.engine import SUMS, ItemSampler, Result, active, compute_each, ruled_out
 from voirdire.analysis.rater_sampler import sampler_of
 from voirdire.stats.alpha import alpha
-from voirdire.stats.ceilings import leave_one_out, other_ceiling, other_disagreement, own_ceiling, own_disagreement
-from voirdire.stats.features import Features
+from voirdire.stats.ceilings import (
+    LeaveOneOut,
+    leave_one_out,
+    other_ceiling,
+    other_disagreement,
+    own_ceiling,
+    own_disagreement,
+)
+from voirdire.stats.features import Array, Features
 from voirdire.stats.gap import gap_test
 from voirdire.stats.nominal import reliability_features, reliability_of_sums, reliability_reason
 from voirdire.stats.per_item import PerItem
@@ -26,29 +35,73 @@ def add_pools(context: Context) -> None:
     """All rows of section 1 that need no role of a question."""
     codes = scale_codes(context.panel)
     for name, mask in context.slices.items():
-        arrays = subset(context.panel.arrays, mask)
-        features = Features(arrays)
-        sampler = sampler_of(context, name, mask)
-        whole = name == "all"
-        _add_counts(context, name, mask)
-        for k in range(len(context.pools)):
-            statistics = active("pool", scale_codes=codes, sliced_only=not whole)
-            add_results(context, compute(statistics, features, (k,), sampler), (k,), name, sampler)
-            _add_alpha(context, k, name, mask)
-            if context.panel.question.scale.nominal:
-                _add_nominal_reliability(context, k, name, mask, sampler)
-            _add_ceiling(context, (k,), name, mask, sampler)
-        for pair in context.pairs if whole else context.detail:
-            statistics = active("pair", scale_codes=codes, sliced_only=not whole)
-            add_results(context, compute(statistics, features, pair, sampler), pair, name, sampler)
-            _add_gap_test(context, pair, name, mask)
-            if whole:
-                _add_spearman(context, pair, features)
-                for target in (pair, pair[::-1]):
-                    _add_ceiling(context, target, name, mask, sampler)
+        part = _Part(context, name, mask, sampler_of(context, name, mask))
+        _add_each_pool(part, codes)
+        _add_each_pair(part, codes)
     _add_ruled_out(context, codes)
     for k in range(len(context.pools)):
         _add_split_half(context, k)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A slice of a question's items, and the draws of them."""
+
+    context: Context
+    name: str
+    mask: Mask
+    sampler: ItemSampler
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all items."""
+        return self.name == "all"
+
+    @cached_property
+    def features(self) -> Features:
+        """The pools' features on these items."""
+        return Features(subset(self.context.panel.arrays, self.mask))
+
+    @cached_property
+    def counts(self) -> list[Array]:
+        """(I, L) of every pool: how many of its raters gave each value."""
+        return [counts[self.mask] for counts in self.context.panel.counts]
+
+    @cached_property
+    def loo(self) -> list[LeaveOneOut]:
+        """Every pool with one rater left out at a time."""
+        return [leave_one_out(counts, self.context.panel.values) for counts in self.counts]
+
+
+def _add_each_pool(part: _Part, codes: frozenset[str]) -> None:
+    context, name, mask = part.context, part.name, part.mask
+    pools = [(k,) for k in range(len(context.pools))]
+    statistics = active("pool", scale_codes=codes, sliced_only=not part.whole)
+    each = compute_each(statistics, part.features, pools, part.sampler)
+    ceilings = _ceilings(part, pools)
+    _add_counts(context, name, mask)
+    for (k,), results in zip(pools, each, strict=True):
+        add_results(context, results, (k,), name, part.sampler)
+        _add_alpha(context, k, name, mask)
+        if context.panel.question.scale.nominal:
+            _add_nominal_reliability(context, k, name, mask, part.sampler)
+        _add_ceiling(part, (k,), ceilings)
+
+
+def _add_each_pair(part: _Part, codes: frozenset[str]) -> None:
+    context = part.context
+    pairs = context.pairs if part.whole else context.detail
+    statistics = active("pair", scale_codes=codes, sliced_only=not part.whole)
+    each = compute_each(statistics, part.features, pairs, part.sampler)
+    targets = [target for pair in pairs for target in (pair, pair[::-1])] if part.whole else []
+    ceilings = _ceilings(part, targets)
+    for pair, results in zip(pairs, each, strict=True):
+        add_results(context, results, pair, part.name, part.sampler)
+        _add_gap_test(context, pair, part.name, part.mask)
+        if part.whole:
+            _add_spearman(context, pair, part.features)
+            for target in (pair, pair[::-1]):
+                _add_ceiling(part, target, ceilings)
 
 
 def _add_ruled_out(context: Context, codes: frozenset[str]) -> None:
@@ -77,7 +130,7 @@ def add_results(
             low=result.low,
             high=result.high,
             n=result.n,
-            definition=context.definition(result.method, n_per_item=context.median_n(target), **more),
+            definition=context.definition(result.method, **more),
             question=context.panel.question.id,
             slice=slice_name,
             **context.names(target),
@@ -148,7 +201,7 @@ def _add_nominal_reliability(context: Context, k: int, name: str, mask: Mask, sa
         low=ends[0],
         high=ends[1],
         n=int(sums[0]),
-        definition=context.definition("percentile", variance="summed_over_labels", n_per_item=context.median_n((k,))),
+        definition=context.definition("percentile", variance="summed_over_labels"),
         question=context.panel.question.id,
         slice=name,
         **context.names((k,)),
@@ -216,50 +269,69 @@ def _add_spearman(context: Context, pair: tuple[int, int], features: Features) -
         low=ends[0],
         high=ends[1],
         n=n,
-        definition=context.definition("fisher_z", variance="bonett_wright", n_per_item=context.median_n(pair)),
+        definition=context.definition("fisher_z", variance="bonett_wright"),
         question=context.panel.question.id,
         **context.names(pair),
     )
 
 
-def _add_ceiling(context: Context, target: tuple[int, ...], name: str, mask: Mask, sampler: ItemSampler) -> None:
+Ceiling = tuple[float, float, float, int]
+
+
+def _ceilings(part: _Part, targets: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Ceiling]:
+    """Value, ends of the interval and n of ``ceiling.own`` of pools or ``ceiling.other`` of pairs."""
+    panel = part.context.panel
+    known = [target for target in targets if not any(panel.pools[k] in panel.aggregate for k in target)]
+    found: dict[tuple[int, ...], Ceiling] = {}
+    if not panel.values.size:
+        return found
+    step = max(1, SUMS // max(part.sampler.weights.size, 1))
+    for start in range(0, len(known), step):
+        some = known[start : start + step]
+        per_items = [_ceiling(part, target) for target in some]
+        ends = _intervals(per_items, part.sampler, part.context.options.level)
+        for target, per_item, (low, high) in zip(some, per_items, ends, strict=True):
+            found[target] = (float(per_item.mean()), low, high, int(per_item.n))
+    return found
+
+
+def _add_ceiling(part: _Part, target: tuple[int, ...], ceilings: Mapping[tuple[int, ...], Ceiling]) -> None:
     """``ceiling.own`` of a pool, ``ceiling.other`` of its raters' neighbours."""
-    panel = context.panel
+    context = part.context
     statistic = "ceiling.own" if len(target) == 1 else "ceiling.other"
     common: dict[str, Any] = {
         "definition": context.definition("percentile", consensus="mean_of_others"),
-        "question": panel.question.id,
-        "slice": name,
+        "question": context.panel.question.id,
+        "slice": part.name,
         **context.names(target),
     }
-    aggregate = any(panel.pools[k] in panel.aggregate for k in target)
-    if aggregate or not panel.values.size:
+    if target not in ceilings:
+        aggregate = any(context.pools[k] in context.panel.aggregate for k in target)
         context.table.add(statistic, None, reasons="aggregate_pool" if aggregate else "too_many_values", **common)
         return
-    per_item = _ceiling(context, target, mask)
-    value = float(per_item.mean())
-    n = int(per_item.n)
-    low, high = interval_of(per_item, sampler, context.options.level)
+    value, low, high, n = ceilings[target]
     context.table.add(statistic, value, reasons="no_individual_ratings", low=low, high=high, n=n, **common)
 
 
-def _ceiling(context: Context, target: tuple[int, ...], mask: Mask) -> PerItem:
-    counts = [context.panel.counts[k][mask] for k in target]
-    if context.panel.question.scale.nominal:
+def _ceiling(part: _Part, target: tuple[int, ...]) -> PerItem:
+    counts = [part.counts[k] for k in target]
+    if part.context.panel.question.scale.nominal:
         return own_disagreement(counts[0]) if len(target) == 1 else other_disagreement(*counts)
-    loo = leave_one_out(counts[0], context.panel.values)
+    loo = part.loo[target[0]]
     return own_ceiling(loo) if len(target) == 1 else other_ceiling(loo, counts[1])
 
 
-def interval_of(per_item: PerItem, sampler: ItemSampler, level: float) -> tuple[float, float]:
-    """Percentile interval of a mean over items."""
-    if not len(sampler.weights) or int(per_item.n) < 2:
-        return np.nan, np.nan
-    stacked = np.stack([per_item.values, per_item.valid.astype(float)])
+def _intervals(per_items: Sequence[PerItem], sampler: ItemSampler, level: float) -> list[tuple[float, float]]:
+    """Percentile intervals of means over items, by one product for all of them."""
+    if not len(sampler.weights):
+        return [(np.nan, np.nan)] * len(per_items)
+    stacked = np.stack([side for each in per_items for side in (each.values, each.valid.astype(float))])
     sums = weighted_sums(sampler.weights, stacked)
     with np.errstate(invalid="ignore", divide="ignore"):
-        low, high = percentile(sums[:1] / sums[1:], level)
-    return float(low[0]), float(high[0])
+        low, high = percentile(sums[::2] / sums[1::2], level)
+    usable = np.array([int(each.n) > 1 for each in per_items])
+    ends = np.where(usable, (low, high), np.nan)
+    return [(float(a), float(b)) for a, b in ends.T]
 
 
 def _add_split_half(context: Context, k: int) -> None:

@@ -12,7 +12,6 @@ import polars as pl
 PLACE = ("params", "question", "pool", "pool_b", "judge", "condition", "slice")
 ALL = "*"
 VARIANT = re.compile(r"\b(control|form|fit|unit|pairing)=")
-N_PER_ITEM = re.compile(r",?\bn_per_item=[^,)]*")
 TURNING = "\u202a\u202b\u202d\u202e\u2066\u2067\u2068"
 
 
@@ -47,13 +46,8 @@ class Row(NamedTuple):
 
     @property
     def definition(self) -> str:
-        """Name, parameters and definition: what two numbers of one column must share.
-
-        The number of raters an item (``n_per_item``) belongs to a row's pool like its n, and is left out, except
-        for T, which must not be compared between different numbers of raters.
-        """
-        definition = self.signature.split("|on(", 1)[0]
-        return definition if self.statistic.endswith("tilt") else N_PER_ITEM.sub("", definition)
+        """Name, parameters and definition: what two numbers of one column must share."""
+        return self.signature.split("|on(", 1)[0]
 
 
 class Cell(NamedTuple):

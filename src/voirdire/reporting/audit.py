@@ -170,8 +170,7 @@ def definitions(footnotes: Footnotes, words: Words) -> Notes:
 def _note(number: int, row: Row, words: Words) -> Note:
     try:
         signature = Signature.parse(row.signature)
-        shown = (*signature.params.items(), *signature.definition.items())
-        parts = tuple(pair for pair in shown if pair[0] != "n_per_item" or "n_per_item" in row.definition)
+        parts = (*signature.params.items(), *signature.definition.items())
     except SignatureError:
         parts = ()
     name = words.statistic(row.statistic, row.params)

@@ -7,7 +7,7 @@ bootstrap weights, for every resample; selections are sums over cells. Shapes: C
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,8 @@ from voirdire.statistic import REGISTRY, Statistic, unexplained
 from voirdire.stats import agreement, alignment, scale_use, tilt  # noqa: F401  (they declare the statistics)
 from voirdire.stats.features import Array, Features
 from voirdire.stats.resampling import bca, fisher_z, item_weights, leave_one_out, percentile, weighted_sums
+
+SUMS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,14 @@ class ItemSampler:
 
     def sums(self, features: Features, names: Sequence[str], target: tuple[int, ...]) -> dict[str, Sums]:
         """The sums of every named feature."""
+        return self.sums_of_each(features, names, (target,))
+
+    def sums_of_each(
+        self, features: Features, names: Sequence[str], targets: Sequence[tuple[int, ...]]
+    ) -> dict[str, Sums]:
+        """The sums of every named feature, the cells of one target after those of another, by one product."""
         names = list(dict.fromkeys(names))
-        stacked = np.concatenate([features.get(name, target) for name in names])
+        stacked = np.concatenate([features.get(name, target) for name in names for target in targets])
         points, draws = stacked.sum(-1), weighted_sums(self.weights, stacked)
         width = len(stacked) // len(names)
         parts = {name: slice(place * width, (place + 1) * width) for place, name in enumerate(names)}
@@ -131,6 +139,43 @@ def compute(
     by_cell = sampler.sums(features, names, target)
     selected = {name: Sums(_select(part.point, matrix), _select(part.draws, matrix)) for name, part in by_cell.items()}
     return [_one(statistic, by_cell, selected, features, target, sampler, matrix) for statistic in statistics]
+
+
+def compute_each(
+    statistics: Sequence[Statistic],
+    features: Features,
+    targets: Sequence[tuple[int, ...]],
+    sampler: ItemSampler,
+) -> list[list[Result]]:
+    """What :func:`compute` gives for each of many pools or pairs.
+
+    They are rows of the same sums where their intervals come from the same draws of items: hundreds of pairs of
+    pools would else each multiply a few features with all the draws.
+    """
+    if not statistics or sampler.draws_raters or sampler.method == "bca":
+        return [compute(statistics, features, target, sampler) for target in targets]
+    names = [name for statistic in statistics for name in statistic.features]
+    step = max(1, SUMS // (len(set(names)) * max(len(sampler.weights), 1)))
+    results: list[list[Result]] = []
+    for start in range(0, len(targets), step):
+        part = targets[start : start + step]
+        sums = sampler.sums_of_each(features, names, part)
+        together = [_one(statistic, sums, sums, features, part[0], sampler, None) for statistic in statistics]
+        results.extend([_row(result, place) for result in together] for place in range(len(part)))
+    return results
+
+
+def _row(result: Result, place: int) -> Result:
+    """One row of a result as a result of its own."""
+    row = slice(place, place + 1)
+    return replace(
+        result,
+        values=result.values[row],
+        reasons=result.reasons[row],
+        low=result.low[row],
+        high=result.high[row],
+        n=result.n[row],
+    )
 
 
 def _one(

@@ -44,8 +44,8 @@ package; no code shared with voirdire) computed {numbers} numbers on this corpus
 tests in `tests/replication` compare all of them, through the command line and through Python.
 
 ```sh
-voirdire audit --ratings ratings.csv.gz --question-columns q1,q2,q3,q4 --items items.csv.gz \\
-  --judgments judgments.csv.gz --judges judges.csv --conditions conditions.csv --pair us,cn --out audit
+voirdire audit --ratings ratings.csv.gz --question-columns q1,q2,q3,q4 --items items.csv.gz \
+--judgments judgments.csv.gz --judges judges.csv --conditions conditions.csv --pair us,cn --out audit
 ```
 
 ## Agreement with the reference

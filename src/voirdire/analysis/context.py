@@ -17,6 +17,7 @@ from voirdire.analysis.rows import Table
 from voirdire.stats.features import Array, Features, PoolArrays
 
 Mask = npt.NDArray[np.bool_]
+RATER_METHOD = "normal"
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,10 @@ class Context:
         if method == "fisher_z":
             base |= {"level": options.level}
         elif method != "none":
-            unit = "items+raters" if method == "normal" else "items"
+            unit = "items+raters" if method == RATER_METHOD else "items"
             base |= {"unit": unit, "level": options.level, "draws": options.draws, "seed": options.seed}
-        if method == "normal":
-            base["quantile"] = "t"
+        if method == RATER_METHOD:
+            base |= {"quantile": "t", "rater_draws": options.rater_draws}
         return base
 
     def median_n(self, target: tuple[int, ...]) -> str:

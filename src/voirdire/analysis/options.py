@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from voirdire.errors import UsageError
 
+MOST_RATER_DRAWS = 500
+
 
 @dataclass(frozen=True)
 class AuditOptions:
@@ -36,6 +38,11 @@ class AuditOptions:
     seed: int = 0
     gate_reliability: float = 0.80
     all_pairs: bool = False
+
+    @property
+    def rater_draws(self) -> int:
+        """Draws of raters, which give a standard error only: as many as of items, at most 500."""
+        return min(self.draws, MOST_RATER_DRAWS)
 
     def __post_init__(self) -> None:
         allowed = {

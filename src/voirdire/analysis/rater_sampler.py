@@ -7,11 +7,10 @@ from itertools import chain
 
 import numpy as np
 
-from voirdire.analysis.context import Context, Mask
+from voirdire.analysis.context import RATER_METHOD, Context, Mask
 from voirdire.analysis.engine import ItemSampler, Sums
 from voirdire.stats.features import Array, Features, PoolArrays
-from voirdire.stats.raters import RaterSampling
-from voirdire.stats.resampling import normal
+from voirdire.stats.raters import RaterSampling, rater_interval
 
 
 def sampler_of(context: Context, name: str, mask: Mask) -> ItemSampler:
@@ -24,9 +23,9 @@ def sampler_of(context: Context, name: str, mask: Mask) -> ItemSampler:
 
 
 class RaterSampler(ItemSampler):
-    """Draws of items and of raters: each draw has consensuses of its own.
+    """Draws of items and draws of raters, one after the other in the last axis.
 
-    The interval is estimate +- t SE of the draws, never a percentile one: drawn consensuses are noisier than the
+    The interval is estimate +- t SE from both, never a percentile one: drawn consensuses are noisier than the
     observed, so absolute differences are biased upward. A target with a pool of fewer than five raters has none;
     pools that come without raters keep their consensuses.
     """
@@ -54,7 +53,7 @@ class RaterSampler(ItemSampler):
     @property
     def method(self) -> str:
         """Name of the interval in signatures."""
-        return "normal"
+        return RATER_METHOD
 
     @property
     def draws_raters(self) -> bool:
@@ -70,20 +69,22 @@ class RaterSampler(ItemSampler):
     def sums(self, features: Features, names: Sequence[str], target: tuple[int, ...]) -> dict[str, Sums]:
         """The sums of every named feature; no draws for a target with too few raters."""
         names = list(dict.fromkeys(names))
-        stacked = np.concatenate([features.get(name, target) for name in names])
-        usable = not self.unusable & set(target) and self.weights.size > 0
-        draws = np.column_stack(self._draws(features, names, target)) if usable else np.empty((len(stacked), 0))
-        width = len(stacked) // len(names)
-        parts = {name: slice(place * width, (place + 1) * width) for place, name in enumerate(names)}
-        points = stacked.sum(-1)
-        return {name: Sums(points[part], draws[part]) for name, part in parts.items()}
+        by_items = super().sums(features, names, target)
+        if self.unusable & set(target) or not self.weights.size:
+            return {name: Sums(part.point, part.draws[:, :0]) for name, part in by_items.items()}
+        by_raters = np.split(np.column_stack(self._draws(features, names, target)), len(names))
+        return {
+            name: Sums(part.point, np.concatenate([part.draws, drawn], axis=1))
+            for (name, part), drawn in zip(by_items.items(), by_raters, strict=True)
+        }
 
     def _draws(self, features: Features, names: Sequence[str], target: tuple[int, ...]) -> list[Array]:
+        if not target:
+            points = np.concatenate([features.get(name).sum(-1) for name in names])
+            return [points, points]
         rng = self.context.rng("raters", self.name)
-        chunks = self.sampling.draws(self.options.draws, rng)
-        worlds = chain.from_iterable(
-            zip(chunk.item_weights, chunk.mean, chunk.n, chunk.s2, strict=True) for chunk in chunks
-        )
+        chunks = self.sampling.draws(self.options.rater_draws, rng)
+        worlds = chain.from_iterable(zip(chunk.mean, chunk.n, chunk.s2, strict=True) for chunk in chunks)
         return [self._one(features, names, target, *world) for world in worlds]
 
     def _one(
@@ -91,7 +92,6 @@ class RaterSampler(ItemSampler):
         features: Features,
         names: Sequence[str],
         target: tuple[int, ...],
-        weights: Array,
         mean: Array,
         n: Array,
         s2: Array,
@@ -106,7 +106,7 @@ class RaterSampler(ItemSampler):
             constants=features.constants,
             loo=features.loo,
         )
-        return np.asarray(np.concatenate([drawn.get(name, target) for name in names]) @ weights)
+        return np.concatenate([drawn.get(name, target).sum(-1) for name in names])
 
     def interval(
         self,
@@ -115,5 +115,14 @@ class RaterSampler(ItemSampler):
         draws: Array,
         left_out: Array | None,  # noqa: ARG002  (BCa is of items alone)
     ) -> tuple[Array, Array]:
-        """Estimate +- t * SE of the draws; the degrees of freedom are those of the pool with the fewest raters."""
-        return normal(values, draws, self.options.level, self.sampling.df(*target))
+        """Estimate +- t * SE of the draws of items and of raters."""
+        items = len(self.weights)
+        found = rater_interval(
+            values,
+            draws[:, :items],
+            draws[:, items:],
+            level=self.options.level,
+            df_items=self.weights.shape[1] - 1,
+            df_raters=self.sampling.df(*target),
+        )
+        return found.low, found.high

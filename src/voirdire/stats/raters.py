@@ -1,15 +1,18 @@
 """Raters as a sample: resampling of raters (section 5), split halves and equalised pools (sections 1 and 2).
 
-``items+raters`` draws the items and, within each pool, the raters: whole raters when raters rate several items
-(*crossed*), within each item when each rater rates one item or raters are anonymous slots (*nested*). The draws are
-biased upward for absolute values, because a drawn consensus carries its rater noise twice, so an interval takes only
-their standard error: estimate +- z SE, and the bias is told.
+``items+raters`` needs two variances, of a statistic over items and over raters, and they are drawn apart: items with
+these raters (the bootstrap of ``items``), and raters with these items, here. The interval is estimate +- t SE, with
+SE^2 the sum of both and the degrees of freedom of Welch and Satterthwaite; never percentile, because a drawn consensus
+carries its rater noise twice, which biases absolute values upward (the bias is told).
 
-Drawing R crossed raters from R with replacement makes deviations too small by sqrt((R - 1) / R), so a drawn consensus
-is moved away from the observed one by sqrt(R / (R - 1)), and z is the quantile of t with 2 (R - 1) degrees of freedom
-for the fewest raters of a crossed pool involved. Both were chosen by simulation: without them the interval of the tilt
-with 5 raters in each pool covers 0.89 to 0.91, with them 0.94 to 0.97. Nested raters need neither: the draw of items
-already holds their noise, and the intervals are too wide (0.98).
+Raters are *crossed* where they rate several items: half of a pool's raters are drawn without replacement, and the
+consensus of the drawn is moved away from the observed one until its variance is that of all R: by sqrt(h / (R - h)) for
+h of R raters. They are *nested* where each rates one item or raters are anonymous slots: raters are drawn within each
+item with replacement; the draw of items holds their noise already, so these intervals are wide.
+
+Why halves, why apart and why t: docs/design/intervals.md. Source of half-samples: McCarthy, Review of the
+International Statistical Institute 37 (1969); of the variance of two crossed samples: Owen, The pigeonhole bootstrap,
+Annals of Applied Statistics 1 (2007).
 
 Shapes: D draws, K pools, I items.
 """
@@ -23,37 +26,39 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.stats.per_item import Array, over
+from voirdire.stats.resampling import MOST_UNDEFINED
 
 Ints = npt.NDArray[np.int64]
 LEAST_RATERS = 5
 CHUNK = 2_000_000
-UNSTABLE = 0.1
 
 
 @dataclass(frozen=True)
 class RaterDraws:
-    """A chunk of draws.
+    """A chunk of draws of raters, the items as they are.
 
-    item_weights : (D, I) how often each item was drawn; rows sum to I
-    mean : (D, K, I) drawn consensus, NaN where the pool has no rating
-    n : (D, K, I) raters behind it; s2 : (D, K, I) within-item variance (ddof 1), NaN where n < 2
+    mean : (D, K, I) drawn consensus, NaN where no rater of the item was drawn
+    n : (D, K, I) raters that the drawn consensus stands for, 0 where it is NaN
+    s2 : (D, K, I) variance (ddof 1) within the item, NaN where fewer than two raters were drawn
     """
 
-    item_weights: Array
     mean: Array
     n: Array
     s2: Array
 
 
 @dataclass(frozen=True)
-class DrawInterval:
-    """estimate +- z SE of the draws (t with few crossed raters); ``bias`` = mean of the draws - estimate."""
+class RaterInterval:
+    """estimate +- t SE for S statistics; NaN where over 5 % of the draws of items or raters are undefined.
 
-    low: float | None
-    high: float | None
-    se: float | None
-    bias: float | None
-    undefined: str | None = None
+    low, high, se, bias, df : (S,); ``bias`` = mean over the draws of raters - estimate
+    """
+
+    low: Array
+    high: Array
+    se: Array
+    bias: Array
+    df: Array
 
 
 @dataclass(frozen=True)
@@ -94,8 +99,8 @@ class RaterSampling:
     >>> sampling.design, sampling.undefined
     (('crossed',), {})
     >>> chunk = next(sampling.draws(10, np.random.default_rng(1)))
-    >>> chunk.mean.shape, chunk.item_weights.sum(1)[:2]
-    ((10, 1, 2), array([2., 2.]))
+    >>> chunk.mean.shape, chunk.n[0]
+    ((10, 1, 2), array([[6., 6.]]))
     """
 
     def __init__(
@@ -129,24 +134,27 @@ class RaterSampling:
         """How the raters of each pool are drawn."""
         return tuple("crossed" if isinstance(pool, _Crossed) else "nested" for pool in self._pools)
 
-    def df(self, *pools: int) -> int | None:
-        """Degrees of freedom for ``draw_interval`` of a statistic of these pools; None (normal) when all are nested."""
-        raters = [part.n_raters for part in (self._pools[k] for k in pools) if isinstance(part, _Crossed)]
-        return 2 * (min(raters) - 1) if raters else None
+    def df(self, *pools: int) -> float:
+        """Degrees of freedom of the variance over the raters of these pools; infinite when all are nested.
+
+        Each pool of R crossed raters is taken to add a variance like 1 / R, with R - 1 degrees of freedom.
+        """
+        raters = np.array([part.n_raters for part in (self._pools[k] for k in pools) if isinstance(part, _Crossed)])
+        if not len(raters):
+            return float("inf")
+        return float((1 / raters).sum() ** 2 / (1 / raters**2 / np.maximum(raters - 1, 1)).sum())
 
     def draws(self, draws: int, rng: np.random.Generator) -> Iterator[RaterDraws]:
-        """Chunks of seeded draws of items and raters, ``draws`` in all."""
+        """Chunks of seeded draws of raters, ``draws`` in all."""
         step = max(1, CHUNK // max(self.n_items * self.n_pools, 1))
-        even = np.full(self.n_items, 1 / max(self.n_items, 1))
         for start in range(0, draws, step):
             size = min(step, draws - start)
-            weights = rng.multinomial(self.n_items, even, size=size).astype(float)
             parts = [pool.draw(size, rng) for pool in self._pools]
-            yield RaterDraws(weights, *(np.stack(part, axis=1) for part in zip(*parts, strict=True)))
+            yield RaterDraws(*(np.stack(part, axis=1) for part in zip(*parts, strict=True)))
 
 
 class _Crossed:
-    """A pool whose raters rate several items: whole raters are drawn."""
+    """A pool whose raters rate several items: half of the raters are drawn."""
 
     def __init__(self, rater: Ints, item: Ints, value: Array, n_items: int) -> None:
         from scipy.sparse import csr_array
@@ -154,16 +162,20 @@ class _Crossed:
         unit = np.unique(rater, return_inverse=True)[1]
         self.n_raters = int(unit.max()) + 1
         self.center, deviation = _centred(item, value, n_items)
+        self.n = np.bincount(item, minlength=n_items).astype(float)
         shape = (n_items, self.n_raters)
         self.tables = [csr_array((part, (item, unit)), shape=shape) for part in (deviation**0, deviation, deviation**2)]
 
     def draw(self, draws: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         """(D, I) consensus, number of raters and variance."""
-        even = np.full(self.n_raters, 1 / self.n_raters)
-        times = rng.multinomial(self.n_raters, even, size=draws).T.astype(float)
-        n, total, squares = ((table @ times).T for table in self.tables)
-        factor = self.n_raters / max(self.n_raters - 1, 1)
-        return _moments(self.center, n, total, squares, factor)
+        half = self.n_raters // 2
+        chosen = np.argsort(rng.random((draws, self.n_raters)), axis=1)[:, :half]
+        drawn = np.zeros((self.n_raters, draws))
+        drawn[chosen, np.arange(draws)[:, None]] = 1.0
+        n, total, squares = ((table @ drawn).T for table in self.tables)
+        factor = half / (self.n_raters - half)
+        mean, s2 = _moments(self.center, n, total, squares, factor)
+        return mean, np.where(n > 0, self.n, 0.0), s2
 
 
 class _Nested:
@@ -185,29 +197,42 @@ class _Nested:
             total[:, use] += drawn
             squares[:, use] += drawn**2
         n = np.broadcast_to(self.n.astype(float), total.shape)
-        return _moments(self.center, n, total, squares, 1.0)
+        mean, s2 = _moments(self.center, n, total, squares, 1.0)
+        return mean, n, s2
 
 
-def draw_interval(estimate: float, draws: Array, level: float = 0.95, df: int | None = None) -> DrawInterval:
-    """estimate +- z SE from the statistic's value in each draw (D,), NaN where it is undefined in a draw.
+def rater_interval(
+    estimate: Array, item_draws: Array, rater_draws: Array, *, level: float, df_items: float, df_raters: float
+) -> RaterInterval:
+    """estimate +- t SE from the statistics' values in draws of items (S, D) and in draws of raters (S, E).
 
-    df : degrees of freedom of the quantile, from ``RaterSampling.df``; None for the normal one
+    estimate : (S,); draws are NaN where a statistic is undefined in them
+    df_items : items - 1; df_raters : from ``RaterSampling.df``
 
-    Undefined: ``unstable_draws`` when more than a tenth of the draws are, or fewer than two remain.
-
-    >>> interval = draw_interval(1.0, np.array([0.9, 1.1, 1.3]))
-    >>> round(interval.low, 3), round(interval.high, 3), round(interval.bias, 3)
-    (0.608, 1.392, 0.1)
+    >>> items, raters = np.array([[0.8, 1.0, 1.2]]), np.array([[1.0, 1.1, 1.2]])
+    >>> found = rater_interval(np.array([1.0]), items, raters, level=0.95, df_items=29, df_raters=8)
+    >>> found.se.round(3), found.bias.round(3), found.df.round(1), found.high.round(3)
+    (array([0.224]), array([0.1]), array([36.9]), array([1.453]))
     """
-    from scipy.special import ndtri, stdtrit
+    from scipy.special import stdtrit
 
-    kept = draws[~np.isnan(draws)]
-    if len(kept) < 2 or len(kept) < (1 - UNSTABLE) * len(draws):
-        return DrawInterval(None, None, None, None, "unstable_draws")
-    se = float(kept.std(ddof=1))
-    upper = (1 + level) / 2
-    reach = float(ndtri(upper) if df is None else stdtrit(df, upper)) * se
-    return DrawInterval(estimate - reach, estimate + reach, se, float(kept.mean()) - estimate)
+    (of_items, _), (of_raters, mean) = (_spread(draws) for draws in (item_draws, rater_draws))
+    total = of_items + of_raters
+    with np.errstate(invalid="ignore", divide="ignore"):
+        df = np.where(total > 0, total**2 / (of_items**2 / df_items + of_raters**2 / df_raters), df_items)
+    se = np.sqrt(total)
+    reach = stdtrit(df, (1 + level) / 2) * se
+    return RaterInterval(estimate - reach, estimate + reach, se, mean - estimate, df)
+
+
+def _spread(draws: Array) -> tuple[Array, Array]:
+    """(S,) variance (ddof 1) and mean of the draws (S, D); NaN where too few are defined."""
+    known = ~np.isnan(draws)
+    n = known.sum(-1)
+    unusable = (n < 2) | (n < (1 - MOST_UNDEFINED) * draws.shape[-1])
+    mean = over(np.where(known, draws, 0.0).sum(-1), np.where(unusable, 0, n))
+    squares = np.where(known, (draws - mean[:, None]) ** 2, 0.0).sum(-1)
+    return np.where(unusable, np.nan, squares / np.maximum(n - 1, 1)), mean
 
 
 def split_half(item: npt.ArrayLike, value: npt.ArrayLike, *, rng: np.random.Generator, splits: int = 200) -> SplitHalf:
@@ -298,11 +323,11 @@ def _centred(item: Ints, value: Array, n_items: int) -> tuple[Array, Array]:
     return center, value - center[item]
 
 
-def _moments(center: Array, n: Array, total: Array, squares: Array, factor: float) -> tuple[Array, Array, Array]:
-    """Consensus, n and variance (D, I) from sums of deviations; variances are enlarged by the factor."""
+def _moments(center: Array, n: Array, total: Array, squares: Array, factor: float) -> tuple[Array, Array]:
+    """Consensus and variance (D, I) from sums of deviations; the variance of the consensus is that times the factor."""
     shift = over(total, n)
     variance = over(np.maximum(squares - total * shift, 0.0), np.where(n > 1, n - 1, 0))
-    return center + np.sqrt(factor) * shift, n, variance * factor
+    return center + np.sqrt(factor) * shift, variance
 
 
 def _split_reason(n: Ints) -> str | None:

@@ -138,20 +138,6 @@ def _quantile_each(draws: Array, levels: Array) -> Array:
     return result
 
 
-def normal(point: Array, draws: Array, level: float, df: int | None = None) -> tuple[Array, Array]:
-    """point +- z (with ``df``: t) * SE of the draws (S, D); for draws that are biased upward (resampled raters)."""
-    from scipy.special import ndtri, stdtrit
-
-    known = ~np.isnan(draws)
-    n = known.sum(-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        centred = np.where(known, draws - _nanmean(draws)[..., None], 0.0)
-        reach = float(ndtri((1 + level) / 2) if df is None else stdtrit(df, (1 + level) / 2))
-        half = reach * np.sqrt((centred**2).sum(-1) / (n - 1))
-    unusable = (1 - n / draws.shape[-1] > MOST_UNDEFINED) | (n < 2)
-    return np.where(unusable, np.nan, point - half), np.where(unusable, np.nan, point + half)
-
-
 def fisher_z(r: Array, n: Array, level: float, extra: float | Array = 0.0) -> tuple[Array, Array]:
     """Fisher's z interval of a correlation; ``extra`` is Bonett and Wright's r^2 / 2 for Spearman.
 

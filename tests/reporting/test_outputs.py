@@ -13,11 +13,13 @@ from tests.reporting.fake_profile import HOSTILE, HOSTILE_JUDGE
 from voirdire.reporting import latex
 from voirdire.reporting.access import View
 from voirdire.reporting.files import disarmed
+from voirdire.reporting.grid import Column, Entry, Grid, Line
 from voirdire.reporting.markdown import escape as markdown_escape
 from voirdire.reporting.report import figures, latex_tables, terminal, write_figures, write_report
 from voirdire.reporting.words import Words
 
 MISSING = re.compile(r"(?<![\w-])(nan|NaN|None|null)(?![\w-])")
+TABLE_WITH_NOTES = ["table", "minipage", "minipage", "table"]
 
 
 def test_markdown_tables_are_rectangular(markdown):
@@ -48,12 +50,56 @@ def test_markdown_escape_leaves_no_active_mark(text):
     assert not set(bare) & set("\\`*_{}[]<>|#$~&!\n\r")
 
 
-@given(st.text())
-def test_latex_escape_leaves_no_active_mark(text):
-    shown = latex.escape(text)
-    for known in sorted(set(latex.REPLACED.values()), key=len, reverse=True):
-        shown = shown.replace(known, "")
-    assert not set(shown) & set('\\&%$#_{}~^<>|"\n\r')
+def grid_of(text):
+    """A table with the text in every place that a text can have."""
+    columns = (Column(text, group=text), Column("b"))
+    lines = (Line((text,), (Entry(text, reason=text, mark="a"), Entry("1", "[0, 2]"))),)
+    return Grid("q1-pools", text, (text,), columns, ((text, lines), ("", lines)), (text,), (("a", text),))
+
+
+def active(tex):
+    """Everything in LaTeX that is not set as it stands, without what stands for one sign."""
+    sign = r"\\text(?:backslash|asciitilde|asciicircum|less|greater)\{\}|\\[&%$#_{}]|\$-\$|\$\\infty\$|\\,|\{\}"
+    return [found for found in re.findall(rf"({sign})|(\\[a-z]+|\\.|[&%$#_{{}}~^\\])", tex, re.S) if not found[0]]
+
+
+PLAIN = active(latex.latex(grid_of("x"), Words("en")))
+
+
+@given(st.text(max_size=10))
+@settings(deadline=None)
+def test_latex_obeys_no_text(text):
+    assert active(latex.latex(grid_of(text + "x"), Words("en"))) == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\\input{/a}", r"\textbackslash{}input\{/a\}"),
+        ("& % $ # _", r"\& \% \$ \# \_"),
+        ("~ ^ < > |", r"\textasciitilde{} \textasciicircum{} \textless{} \textgreater{} |"),
+        ("{{x^2}}", r"\{\{x\textasciicircum{}2\}\}"),
+        ("<b>&lt;</b>", r"\textless{}b\textgreater{}\&lt;\textless{}/b\textgreater{}"),
+        ("[1]", "[1]"),
+        ("**a** `b`", "**a** `b`"),
+        ("群体 甲", "群体 甲"),
+        ("a\x1c\x1d\x1eb\x1f\u2028", "a???b?"),
+    ],
+)
+def test_latex_sets_every_text_as_it_is(text, shown):
+    tex = latex.latex(grid_of(text), Words("en"))
+    assert tex.count(shown) == 11
+
+
+def test_latex_puts_the_interval_below_the_value_and_the_reason_below_the_table():
+    tex = latex.latex(grid_of("t"), Words("en"))
+    assert tex.count(r"t (a) & \begin{tabular}[t]{@{}r@{}}1\\{}[0, 2]\end{tabular} \\") == 2
+    assert "\n(a) t.\\\\\nt\\\\\n" in tex
+    assert r"\multicolumn{1}{c}{t}" in tex
+    assert r"\multicolumn{3}{l}{t}" in tex
+    assert r"\multicolumn{3}{l}{Judges}" in tex
+    assert tex.index(r"\multicolumn{3}{l}{t}") < tex.index(r"\multicolumn{3}{l}{Judges}")
+    assert re.search(r"\\caption\{\s*\{\\large t\}\s*\}", tex)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -63,26 +109,32 @@ def test_latex_tables_are_balanced(profiles, name, lang):
     assert any(key.endswith("-pools") for key in tables)
     assert any(key.endswith("-judges") for key in tables) == (name != "none")
     for tex in tables.values():
-        assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") == 1
+        assert tex.startswith("% ")
         assert not MISSING.search(tex)
+        assert re.findall(r"\\(?:begin|end)\{(?!tabular)(\w+)\}", tex) in (["table"] * 2, TABLE_WITH_NOTES)
         unescaped = re.sub(r"\\[\\{}$&%#_]", "", tex)
         assert unescaped.count("{") == unescaped.count("}")
         assert unescaped.count("$") % 2 == 0
-        width = len(re.search(r"\\begin\{tabular\}\{([lr]+)\}", tex).group(1))
-        for line in tex.splitlines():
-            if line.endswith(r" \\"):
-                spans = sum(int(span) - 1 for span in re.findall(r"\\multicolumn\{(\d+)\}", line))
-                assert len(re.findall(r"(?<!\\)&", line)) + 1 + spans == width
+        flat = re.sub(r"\\begin\{tabular\}\[[bt]\]\{@\{\}r@\{\}\}.*?\\end\{tabular\}", "stack", tex)
+        assert flat.count(r"\begin{tabular}") == flat.count(r"\end{tabular}") == 1
+        width = len(re.search(r"\\begin\{tabular\}\{([lr]+)\}", flat).group(1))
+        rows = re.findall(r"^(.*[^\\]) \\\\(?:\[2\.5pt\])? ?$", flat.partition(r"\toprule")[2], re.M)
+        assert rows
+        for row in rows:
+            spans = sum(int(span) - 1 for span in re.findall(r"\\multicolumn\{(\d+)\}", row))
+            assert len(re.findall(r"(?<!\\)&", row)) + 1 + spans == width
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 def test_latex_compiles(profiles, tmp_path):
-    tables = list(latex_tables(profiles["two"]).values())
-    body = "\n".join(re.sub(r"[^\x00-\x7f]", "x", tex) for tex in tables)
-    source = "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs}\\begin{document}" + body
-    (tmp_path / "t.tex").write_text(source + "\\end{document}")
+    signs = " ".join(map(chr, range(33, 127)))
+    tables = [*latex_tables(profiles["two"]).values(), latex.latex(grid_of(signs), Words("en"))]
+    body = "\n".join(re.sub(r"[\u3000-\u9fff]", "x", tex) for tex in tables)
+    source = "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs,graphicx}\\begin{document}" + body
+    (tmp_path / "t.tex").write_text(source + "\\end{document}", encoding="utf-8")
     done = subprocess.run(["pdflatex", "-halt-on-error", "t.tex"], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+    assert b"Overfull" not in done.stdout
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -1,30 +1,45 @@
-"""The tables of pools and judges in LaTeX, for a paper."""
+"""The tables of pools and judges in LaTeX, for a paper: set and escaped by great-tables."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from html import escape
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from voirdire.reporting.access import ProfileLike, View
 from voirdire.reporting.blocks import Report
-from voirdire.reporting.grid import Column, Entry, Grid
+from voirdire.reporting.grid import Entry, Grid
+from voirdire.reporting.words import Words
 
-REPLACED = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "\u2212": "$-$", "\u221e": r"$\infty$",
-    "\u2014": "---", "\u2013": "--", "\u202f": r"\,", "\u03b1": r"$\alpha$", "\u03ba": r"$\kappa$", "\u03c1": r"$\rho$",
-    "\u0394": r"$\Delta$", "\u201c": "``", "\u201d": "''", "\u2019": "'", "\u00b7": r"$\cdot$", "[": "{[}", "]": "{]}",
-}  # fmt: skip
+if TYPE_CHECKING:
+    from great_tables import GT
+
 KEPT = ("pools", "pairs", "gap", "judges", "scale")
-
-
-def escape(value: Any) -> str:
-    r"""Text that LaTeX sets as it is, in one line.
-
-    >>> print(escape("50 % of a_b & \\cmd{x}"))
-    50 \% of a\_b \& \textbackslash{}cmd\{x\}
-    """
-    return "".join(REPLACED.get(char, char) for char in " ".join(View.clean(value).split()))
+HIGH, LOW, BREAK, CLOSE = "\x1c", "\x1d", "\x1e", "\x1f"
+SIGNS: dict[str, str | int | None] = {
+    "\u2212": "$-$",
+    "\u221e": r"$\infty$",
+    "\u202f": r"\,",
+    "\ufffd": "?",
+    HIGH: r"\begin{tabular}[t]{@{}r@{}}",
+    LOW: r"\begin{tabular}[b]{@{}r@{}}",
+    BREAK: r"\\{}",
+    CLOSE: r"\end{tabular}",
+}
+FITTED = (
+    (r"\caption*{", r"\caption{"),
+    (
+        r"\begin{tabular*}{\linewidth}{@{\extracolsep{\fill}}",
+        r"\centering\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{\begin{tabular}{",
+    ),
+    (r"\end{tabular*}", r"\end{tabular}}"),
+)
+FONT = "8pt"
+GROUP = "group"
+WIDTH = 16
 
 
 def latex_tables(profile: ProfileLike, lang: str = "en") -> dict[str, str]:
@@ -36,8 +51,7 @@ def latex_tables(profile: ProfileLike, lang: str = "en") -> dict[str, str]:
 
 def tables_of(report: Report) -> dict[str, str]:
     """The tables of a built report that a paper needs."""
-    chosen = [grid for grid in report.grids() if _kept(grid.id)]
-    return {grid.id: latex(grid, report.words.t("latex.needs")) for grid in chosen}
+    return {grid.id: latex(grid, report.words) for grid in report.grids() if _kept(grid.id)}
 
 
 def _kept(name: str) -> bool:
@@ -45,35 +59,84 @@ def _kept(name: str) -> bool:
     return kind in KEPT or (kind.startswith("pair-") and kind.count("-") == 1)
 
 
-def latex(grid: Grid, needs: str) -> str:
-    """One table as a ``table`` environment with booktabs rules."""
-    width = len(grid.heads) + len(grid.columns)
-    lines = [f"% {needs}", r"\begin{table}", r"\centering\footnotesize", rf"\caption{{{escape(grid.caption)}}}"]
-    lines += [rf"\begin{{tabular}}{{{'l' * len(grid.heads)}{'r' * len(grid.columns)}}}", r"\toprule"]
-    if grid.grouped_columns:
-        spans = [rf"\multicolumn{{{span}}}{{c}}{{{escape(title)}}}" for title, span in grid.grouped_columns]
-        lines.append(" & ".join([*([""] * len(grid.heads)), *spans]) + r" \\")
-    lines.append(" & ".join([*map(escape, grid.heads), *map(_title, grid.columns)]) + r" \\")
-    for title, block in grid.groups:
-        lines.append(r"\midrule")
+def latex(grid: Grid, words: Words) -> str:
+    r"""One table as a ``table`` environment with booktabs rules, a numbered caption, and no wider than the page.
+
+    great-tables has no numbered caption, no line break in a cell, and no way to fit a wide table; and it leaves signs
+    that pdflatex does not know. All four are put right in its output. No text can look like what is replaced: a
+    backslash of a text is ``\textbackslash{}`` there, and the characters that stand for a stack of lines are control
+    characters, which no cleaned text has.
+    """
+    tex = str(_table(grid, words).as_latex())
+    for theirs, ours in FITTED:
+        tex = tex.replace(theirs, ours, 1)
+    return f"% {words.t('latex.needs')}\n{tex.translate(str.maketrans(SIGNS))}"
+
+
+def _table(grid: Grid, words: Words) -> GT:
+    from great_tables import GT
+
+    heads = [f"head{place}" for place in range(len(grid.heads))]
+    columns = [f"column{place}" for place in range(len(grid.columns))]
+    titles = [*map(_line, grid.heads), *(_stack(wrap(_line(column.title), WIDTH), LOW) for column in grid.columns)]
+    grouped = any(title for title, _ in grid.groups)
+    table = (
+        GT(_cells(grid, words, heads + columns), groupname_col=GROUP if grouped else None)
+        .tab_header(_line(grid.caption))
+        .tab_options(table_font_size=FONT)
+        .cols_label({name: _exact(title) for name, title in zip(heads + columns, titles, strict=True)})
+        .cols_align("left", heads)
+        .cols_align("right", columns)
+    )
+    if not grouped:
+        table = table.cols_hide(GROUP)
+    return _below(_spanned(table, grid, columns), grid)
+
+
+def _cells(grid: Grid, words: Words, names: list[str]) -> pl.DataFrame:
+    """The rows as texts, with the heading of their group (a heading without words is that of the judges)."""
+    rows = [
+        (*map(_line, line.heads), *map(_entry, line.entries), _line(title or words.t("fact.judges")))
+        for title, lines in grid.groups
+        for line in lines
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys([*names, GROUP], pl.String), orient="row")
+
+
+def _spanned(table: GT, grid: Grid, columns: list[str]) -> GT:
+    start = 0
+    for title, width in grid.grouped_columns:
         if title:
-            lines.append(rf"\multicolumn{{{width}}}{{l}}{{\textit{{{escape(title)}}}}} \\")
-        lines += [" & ".join([*map(escape, line.heads), *map(_entry, line.entries)]) + r" \\" for line in block]
-    lines += [r"\bottomrule", r"\end{tabular}", *_below(grid), r"\end{table}"]
-    return "\n".join(lines) + "\n"
+            table = table.tab_spanner(_exact(_line(title)), columns=columns[start : start + width], id=f"span{start}")
+        start += width
+    return table
 
 
-def _title(column: Column) -> str:
-    return escape(column.title)
+def _below(table: GT, grid: Grid) -> GT:
+    """Reasons and notes; as source notes, since great-tables has no footnotes in LaTeX."""
+    for note in (*(f"({mark}) {reason}." for mark, reason in grid.reasons), *grid.notes):
+        table = table.tab_source_note(_line(note))
+    return table
 
 
 def _entry(entry: Entry) -> str:
-    mark = rf"\textsuperscript{{{entry.mark}}}" if entry.mark else ""
-    return f"{escape(entry.text)}{mark} {escape(entry.interval)}".strip()
+    """A value above its interval; a word in short lines."""
+    mark = f" ({entry.mark})" if entry.mark else ""
+    lines = wrap(_line(entry.text + mark), WIDTH, break_long_words=False) if not entry.numeric else [entry.text + mark]
+    return _stack([*lines, entry.interval])
 
 
-def _below(grid: Grid) -> list[str]:
-    notes = [rf"\textsuperscript{{{mark}}} {escape(reason)}." for mark, reason in grid.reasons] + [
-        escape(note) for note in grid.notes
-    ]
-    return [rf"\par\smallskip {note}" for note in notes]
+def _stack(lines: Iterable[str], start: str = HIGH) -> str:
+    kept = [line for line in map(_line, lines) if line]
+    return start + BREAK.join(kept) + CLOSE if len(kept) > 1 else "".join(kept)
+
+
+def _line(value: Any) -> str:
+    return " ".join(View.clean(value).split())
+
+
+def _exact(value: str) -> Any:
+    """A heading that is set as it is: in plain text great-tables would take ``{{x^2}}`` for a unit of measurement."""
+    from great_tables import html
+
+    return html(escape(value))

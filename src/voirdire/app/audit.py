@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire.app.inputs import Inputs, Listener, Progress, read_inputs
+from voirdire.app.inputs import Inputs, Listener, Progress, images_of, read_inputs
 from voirdire.errors import UsageError
 
 if TYPE_CHECKING:
@@ -57,11 +57,16 @@ def audit_to(
     out: Path, lang: str = "en", *, progress: Progress | None = None, told: Listener | None = None, **options: Any
 ) -> Written:
     """Audit, and write profile and report to a folder, in a language."""
-    return write(lambda: audit(progress=progress, told=told, **options), out, lang, progress)
+    return write(lambda: audit(progress=progress, told=told, **options), out, lang, progress, images_of(options))
 
 
-def write(make: Callable[[], Profile], out: Path, lang: str, progress: Progress | None) -> Written:
-    """Make a profile and write it with its report; the folder is checked before anything is computed."""
+def write(
+    make: Callable[[], Profile], out: Path, lang: str, progress: Progress | None, images: Path | None = None
+) -> Written:
+    """Make a profile and write it with its report; the folder is checked before anything is computed.
+
+    images : the folder that the items' image paths are relative to (see ``images_of``)
+    """
     from voirdire.reporting.report import write_report
     from voirdire.reporting.terminal import terminal
 
@@ -72,7 +77,7 @@ def write(make: Callable[[], Profile], out: Path, lang: str, progress: Progress 
         progress("report", 0.97)
     out.mkdir(parents=True, exist_ok=True)
     profile.save(out)
-    files = write_report(profile, out, lang)
+    files = write_report(profile, out, lang, images)
     written = {*map(Path, files), out / "estimates.csv", out / "profile.json"}
     report = out / "report.html"
     summary = terminal(profile, lang, report)

@@ -155,6 +155,23 @@ def _fill_from_folder(given: dict[str, Any], judged: bool) -> dict[str, Any]:
     return {**found, **{name: value for name, value in given.items() if value is not None}}
 
 
+def images_of(options: Mapping[str, Any]) -> Path | None:
+    """The folder that the items' image paths are relative to: that of the items' file, or the folder of tables.
+
+    None when the items are a data frame or there is no file of them: then no image is read.
+
+    >>> images_of({"items": "corpus/items.csv"}).as_posix(), images_of({"items": object()})
+    ('corpus', None)
+    """
+    items = options.get("items")
+    if items is not None:
+        return Path(items).parent if isinstance(items, str | Path) else None
+    for source in (options.get("folder"), options.get("ratings")):
+        if isinstance(source, str | Path) and Path(source).is_dir():
+            return Path(source)
+    return None
+
+
 def find_tables(folder: Path, names: tuple[str, ...]) -> dict[str, Path]:
     """The tables of these names in a folder. Raises InputError when it is none, or holds one name twice."""
     if not folder.is_dir():

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.app.audit import Written, evaluate_inputs, write
-from voirdire.app.inputs import JUDGE_TABLES, Listener, Progress, read_inputs
+from voirdire.app.inputs import JUDGE_TABLES, Listener, Progress, images_of, read_inputs
 from voirdire.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,4 +35,4 @@ def validate_to(
     out: Path, lang: str = "en", *, progress: Progress | None = None, told: Listener | None = None, **options: Any
 ) -> Written:
     """Validate, and write profile and report to a folder, in a language."""
-    return write(lambda: validate(progress=progress, told=told, **options), out, lang, progress)
+    return write(lambda: validate(progress=progress, told=told, **options), out, lang, progress, images_of(options))

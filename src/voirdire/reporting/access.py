@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import polars as pl
@@ -18,10 +18,14 @@ TURNING = "\u202a\u202b\u202d\u202e\u2066\u2067\u2068"
 class ProfileLike(Protocol):
     """What the report reads of a profile: its tables and its meta data."""
 
-    estimates: pl.DataFrame
-    meta: dict[str, Any]
-    distributions: pl.DataFrame
-    items: pl.DataFrame
+    @property
+    def estimates(self) -> pl.DataFrame: ...  # noqa: D102
+    @property
+    def meta(self) -> Mapping[str, Any]: ...  # noqa: D102
+    @property
+    def distributions(self) -> pl.DataFrame: ...  # noqa: D102
+    @property
+    def items(self) -> pl.DataFrame: ...  # noqa: D102
 
 
 class Row(NamedTuple):

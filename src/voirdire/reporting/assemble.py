@@ -17,14 +17,12 @@ from voirdire.reporting.words import Words
 def build(profile: ProfileLike, lang: str = "en", images: Path | str | None = None) -> Report:
     """The report of a profile in a language.
 
-    images : the folder that the items' image paths are relative to; by default that of the items table that was read
+    images : the folder that the items' image paths are relative to; without it no image is read
     """
-    from voirdire.reporting.items import items_folder
-
     view = View(profile)
     words = Words(lang, view.pools)
     footnotes = Footnotes()
-    folder = Path(images) if images is not None else items_folder(view)
+    folder = Path(images) if images is not None else None
     sections = [summary(view, words)]
     for place, question in enumerate(view.questions):
         builder = Builder(view, words, footnotes, question["id"], verdicts.width_of(view, question["id"]))

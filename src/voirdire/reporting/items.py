@@ -162,15 +162,3 @@ def _small(file: Path) -> str:
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning):
         return ""
     return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
-
-
-def items_folder(view: View) -> Path | None:
-    """The folder of the items table that was read, when it is known and still there."""
-    for entry in view.meta.get("intake") or []:
-        if entry.get("table") == "items" and entry.get("file"):
-            file = Path(str(entry["file"]))
-            try:
-                return file.parent if file.is_file() else None
-            except (OSError, ValueError):
-                return None
-    return None

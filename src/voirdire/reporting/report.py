@@ -30,7 +30,7 @@ def write_report(
 ) -> list[Path]:
     """Write report.html, report.md, tables/ (CSV and LaTeX) and figures/ (SVG and PNG); gives the files written.
 
-    images : the folder that the items' image paths are relative to; by default that of the items table
+    images : the folder that the items' image paths are relative to; without it no image is read
     """
     folder = Path(directory)
     report = build(profile, lang, images)

@@ -18,9 +18,10 @@ from voirdire.analysis.options import AuditOptions
 from voirdire.statistic import REGISTRY, Statistic, unexplained
 from voirdire.stats import agreement, alignment, scale_use, tilt  # noqa: F401  (they declare the statistics)
 from voirdire.stats.features import Array, Features
-from voirdire.stats.resampling import bca, fisher_z, item_weights, leave_one_out, percentile, weighted_sums
+from voirdire.stats.resampling import bca, block_sums, fisher_z, item_weights, leave_one_out, percentile
 
 SUMS = 4_000_000
+BLOCKS = 32_000_000
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,23 @@ class ItemSampler:
     def sums_of_each(
         self, features: Features, names: Sequence[str], targets: Sequence[tuple[int, ...]]
     ) -> dict[str, Sums]:
-        """The sums of every named feature, the cells of one target after those of another, by one product."""
-        names = list(dict.fromkeys(names))
-        stacked = np.concatenate([features.get(name, target) for name in names for target in targets])
-        points, draws = stacked.sum(-1), weighted_sums(self.weights, stacked)
-        width = len(stacked) // len(names)
-        parts = {name: slice(place * width, (place + 1) * width) for place, name in enumerate(names)}
-        return {name: Sums(points[part], draws[part]) for name, part in parts.items()}
+        """The sums of every named feature, the cells of one target after those of another, by few products.
+
+        Features are dropped as soon as they are summed where there are many.
+        """
+        sums: dict[str, Sums] = {}
+        waiting: dict[str, Array] = {}
+        for name in dict.fromkeys(names):
+            waiting[name] = _rows(features, name, targets)
+            if sum(block.size for block in waiting.values()) > BLOCKS:
+                sums |= self._product(waiting)
+                waiting.clear()
+                features.forget()
+        return sums | self._product(waiting)
+
+    def _product(self, blocks: dict[str, Array]) -> dict[str, Sums]:
+        draws = block_sums(self.weights, list(blocks.values()))
+        return {name: Sums(block.sum(-1), drawn) for (name, block), drawn in zip(blocks.items(), draws, strict=True)}
 
     def interval(
         self,
@@ -91,6 +102,13 @@ class ItemSampler:
     def draws_raters(self) -> bool:
         """Whether raters are drawn beside items."""
         return False
+
+
+def _rows(features: Features, name: str, targets: Sequence[tuple[int, ...]]) -> Array:
+    """A feature's cells (rows) of one target after those of another."""
+    if len(targets) == 1:
+        return features.get(name, targets[0])
+    return np.concatenate([features.get(name, target) for target in targets])
 
 
 def load_plugins() -> None:

@@ -5,7 +5,7 @@ Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -38,15 +38,21 @@ def weighted_sums(weights: npt.NDArray[np.uint8], features: Array) -> Array:
 
     Rows that are equal (an indicator that is the same for every cell) are multiplied once.
     """
-    distinct, place = distinct_rows(features)
-    sums = np.empty((len(distinct), len(weights)))
+    return block_sums(weights, [features])[0]
+
+
+def block_sums(weights: npt.NDArray[np.uint8], blocks: Sequence[Array]) -> list[Array]:
+    """:func:`weighted_sums` of each block of rows, without a copy of them all; equal rows are looked for in a block."""
+    parts = [distinct_rows(block) for block in blocks]
+    sums = [np.empty((len(rows), len(weights))) for rows, _ in parts]
     step = max(1, MEMORY // max(weights.shape[1], 1))
     chunk = np.empty((min(step, len(weights)), weights.shape[1]))
     for start in range(0, len(weights), step):
-        part = chunk[: len(weights) - start]
-        part[:] = weights[start : start + step]
-        np.matmul(distinct, part.T, out=sums[:, start : start + step])
-    return sums if distinct is features else sums[place]
+        drawn = chunk[: len(weights) - start]
+        drawn[:] = weights[start : start + step]
+        for (rows, _), total in zip(parts, sums, strict=True):
+            np.matmul(rows, drawn.T, out=total[:, start : start + step])
+    return [total if len(total) == len(place) else total[place] for total, (_, place) in zip(sums, parts, strict=True)]
 
 
 def distinct_rows(features: Array) -> tuple[Array, npt.NDArray[np.int64]]:

@@ -65,7 +65,7 @@ class Scale:
         if self.labels:
             return len(self.labels)
         if self.level == "ordinal" and self.low is not None and self.high is not None:
-            return int(round(self.range)) + 1
+            return round(self.range) + 1
         return None
 
     @property
@@ -81,7 +81,9 @@ class Scale:
             return f"binary:{'<'.join(self.labels)}"
         if self.labels:
             return f"{self.level}:{'/'.join(self.labels)}"
-        return f"{self.level}:{self.low:g}:{self.high:g}" if self.low is not None and self.high is not None else self.level
+        if self.low is None or self.high is None:
+            return self.level
+        return f"{self.level}:{self.low:g}:{self.high:g}"
 
     @staticmethod
     def _end(end: float | None) -> float:

@@ -44,7 +44,7 @@ class Signature:
     def __str__(self) -> str:
         parts = (pairs(getattr(self, part)) for part in PARTS)
         params, definition, on, source = parts
-        return f"{quote(self.name)}({params})|def({definition})|on({on})|from({source})|v:{self.version}"
+        return f"{_edge(self.name)}({params})|def({definition})|on({on})|from({source})|v:{self.version}"
 
     @classmethod
     def parse(cls, printed: str) -> Signature:
@@ -82,6 +82,12 @@ def quote(value: Any) -> str:
     'a%3Db %28c%29'
     """
     return str(value).translate(_ESCAPES)
+
+
+def _edge(name: str) -> str:
+    """A name with its leading space encoded too, which would be lost where a signature is copied."""
+    bare = name.lstrip()
+    return "".join(f"%{byte:02X}" for byte in name[: len(name) - len(bare)].encode()) + quote(bare)
 
 
 def pairs(mapping: Mapping[str, Any]) -> str:

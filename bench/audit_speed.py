@@ -71,6 +71,11 @@ def arrays(times: int) -> Arrays:
     return Arrays(counts, pool, humans.consensus(), cells.reshape(-1, cells.shape[-1]))
 
 
+def runs_at(times: int) -> int:
+    """How often each side is run; the least counts, on both sides."""
+    return 3 if times < 100 else 1
+
+
 def timed(work: Callable[[], object], repeats: int = 1) -> float:
     """Least CPU seconds of ``repeats`` runs."""
     spent = []
@@ -84,10 +89,15 @@ def timed(work: Callable[[], object], repeats: int = 1) -> float:
 def loop(
     times: int, task: str, side: str, draws: int, run: int, draw: Callable[[np.ndarray], np.ndarray | float], n: int
 ) -> Timing:
-    """Time ``run`` draws of a loop and scale them to ``draws``; drawing items and taking quantiles are part of it."""
+    """Time ``run`` draws of a loop and scale them to ``draws``; drawing items and taking quantiles are part of it.
+
+    The least of as many runs as on our side.
+    """
     rng = np.random.default_rng(SEED)
     draw(rng.integers(n, size=n))
-    spent = timed(lambda: np.quantile([draw(rng.integers(n, size=n)) for _ in range(run)], [0.025, 0.975], axis=0))
+    spent = timed(
+        lambda: np.quantile([draw(rng.integers(n, size=n)) for _ in range(run)], [0.025, 0.975], axis=0), runs_at(times)
+    )
     return Timing(times, task, side, draws, run, spent * draws / run)
 
 
@@ -117,7 +127,7 @@ def compare(times: int) -> tuple[list[Timing], float]:
     worst = check_equal(data, frame)
     few = {1: (ALPHA_DRAWS, 200, 10), 10: (100, 20, 2)}.get(times, (10, 4, 1))
     rng = np.random.default_rng(SEED)
-    best = 3 if times < 100 else 1
+    best = runs_at(times)
     rows = [
         Timing(
             times, "alpha", "voirdire", ALPHA_DRAWS, ALPHA_DRAWS,

@@ -30,11 +30,14 @@ def build(profile: ProfileLike, lang: str = "en", images: Path | str | None = No
     sections.extend(_reckoning(view, words, footnotes))
     name = View.clean(view.meta.get("name") or words.t("unnamed"))
     banner = words.t("simulated") if view.meta.get("simulated") else ""
-    return Report(lang, words.t("title", name=name), words.t("subtitle"), banner, _facts(view, words), sections, words)
+    kind = "" if view.judges else "_of_pools"
+    title, subtitle = words.t(f"title{kind}", name=name), words.t(f"subtitle{kind}")
+    return Report(lang, title, subtitle, banner, _facts(view, words), sections, words)
 
 
 def _facts(view: View, words: Words) -> list[tuple[str, str]]:
-    items = [row.value for row in view.rows("n_items", slice="all") if row.value is not None]
+    items = [question["n_items"] for question in view.questions if question.get("n_items")]
+    items = items or [row.value for row in view.rows("n_items", slice="all") if row.value is not None]
     facts = [
         (words.t("fact.pools"), words.list([View.clean(pool) for pool in view.pools])),
         (words.t("fact.judges"), words.list([words.judge(judge) for judge in view.judges]) or words.t("none")),
@@ -94,9 +97,8 @@ def _about(question: dict[str, Any], words: Words) -> Iterable[str]:
     wording = texts.get(words.lang) or next(iter(texts.values()), "")
     if wording:
         yield words.t("question.text", text=wording)
-    scale = words.t(
-        "question.inferred" if question.get("inferred") else "question.scale", scale=question.get("scale", "")
-    )
+    key = "question.inferred" if question.get("inferred") else "question.scale"
+    scale = words.t(key, scale=words.scale(question))
     role = question.get("role")
     yield f"{scale} {words.t(f'role.{role}')}" if role else scale
 

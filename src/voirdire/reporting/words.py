@@ -75,6 +75,21 @@ class Words:
         }
         return text(note["key"], self.lang, **fields)
 
+    def scale(self, question: dict[str, Any]) -> str:
+        """A question's scale in words; the printed form of signatures where the profile tells no more."""
+        labels = self.list([View.clean(label) for label in question.get("labels") or []])
+        ends = [question.get("low"), question.get("high")]
+        if question.get("normalised"):
+            return self.t("scale_words.per_item")
+        if question.get("positive"):
+            return self.t("scale_words.binary", labels=labels, positive=View.clean(question["positive"]))
+        level = self.t(f"scale_words.level.{question['level']}") if question.get("level") else ""
+        if level and labels:
+            return self.t("scale_words.labels", level=level, labels=labels)
+        if level and None not in ends:
+            return self.t("scale_words.ends", level=level, low=f"{ends[0]:g}", high=f"{ends[1]:g}")
+        return level or View.clean(question.get("scale", ""))
+
     def judge(self, name: str) -> str:
         """A judge's name; control judges are named in words."""
         if not name.startswith("control:"):

@@ -16,7 +16,7 @@ from voirdire.corpus.corpus import Corpus, Judgments
 SIGNED = ("delta", "delta_sq", "tilt", "equalised.delta", "equalised.tilt")
 SYMMETRIC = ("cross_pool_mad", "cross_pool_tv", "cross_pool_pearson", "cross_pool_kappa_qw", "gap_rms", "noise_floor",
              "disattenuated_r", "cross_pool_spearman", "anchor_class.high", "anchor_class.low",
-             "anchor_class.contested")  # fmt: skip
+             "anchor_class.contested", "gap_test.p", "gap_test.null_mean")  # fmt: skip
 BY_RATER = ("split_half", "gap_test", "equalised", "distribution.w1_floor", "distribution.js_floor", "gate.")
 
 

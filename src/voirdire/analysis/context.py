@@ -54,6 +54,11 @@ class Context:
         """``pool`` and ``pool_b`` of a target."""
         return dict(zip(("pool", "pool_b"), (self.pools[k] for k in target), strict=False))
 
+    def by_name(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """The pair in the order of its names: what is drawn at random does not depend on which pool comes first."""
+        first, second = sorted(pair, key=lambda k: self.pools[k])
+        return first, second
+
     def definition(self, method: str = "none", **more: Any) -> dict[str, Any]:
         """The ``def`` of a signature: question, scale, consensus, missing rule and interval."""
         options, scale = self.options, self.panel.question.scale

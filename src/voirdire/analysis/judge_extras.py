@@ -254,14 +254,15 @@ def _equalised(context: Context, judged: Judged, pair: tuple[int, int]) -> dict[
     """Values (S,), reasons and n of both statistics, averaged over the subsamples that define them."""
     panel = context.panel
     n = panel.arrays.n[list(pair)]
+    ordered = context.by_name(pair)
     even = bool((n[0] == n[1])[(n > 0).all(0)].all())
-    rows = [panel.rows[k] for k in pair]
+    rows = [panel.rows[k] for k in ordered]
     result = equalised(
         np.concatenate([row.item for row in rows]),
         np.concatenate([row.value for row in rows]),
         np.repeat([False, True], [row.item.size for row in rows]),
         n_items=panel.n_items,
-        rng=context.rng("equalised", *context.names(pair).values()),
+        rng=context.rng("equalised", *context.names(ordered).values()),
         subsamples=1 if even else SUBSAMPLES,
     )
     drawn = []
@@ -270,15 +271,18 @@ def _equalised(context: Context, judged: Judged, pair: tuple[int, int]) -> dict[
         raters, unknown = np.where(np.isnan(mean), 0.0, result.n), np.full(mean.shape, np.nan)
         arrays = PoolArrays(mean, raters, unknown, panel.arrays.scale)
         drawn.append(Features(arrays, judged.cube, min_gap=context.options.min_gap))
-    return {name: _over_subsamples(REGISTRY[name, ""], drawn, judged.selections) for name in ("delta", "tilt")}
+    target = (ordered.index(pair[0]), ordered.index(pair[1]))
+    return {
+        name: _over_subsamples(REGISTRY[name, ""], drawn, judged.selections, target) for name in ("delta", "tilt")
+    }
 
 
 def _over_subsamples(
-    statistic: Statistic, drawn: list[Features], selections: Selections
+    statistic: Statistic, drawn: list[Features], selections: Selections, target: tuple[int, int]
 ) -> tuple[Array, np.ndarray, Array]:
     values, reasons, sizes = [], [], []
     for features in drawn:
-        sums = tuple(selections.matrix @ features.get(part, (0, 1)).sum(-1) for part in statistic.features)
+        sums = tuple(selections.matrix @ features.get(part, target).sum(-1) for part in statistic.features)
         value, reason = statistic.values(sums)
         values.append(value)
         reasons.append(reason)

@@ -216,7 +216,8 @@ def _add_gap_test(context: Context, pair: tuple[int, int], name: str, mask: Mask
             definition = context.definition()
             context.table.add(f"gap_test.{part}", None, reasons="aggregate_pool", definition=definition, **common)
         return
-    rows = [panel.rows[k] for k in pair]
+    ordered = context.by_name(pair)
+    rows = [panel.rows[k] for k in ordered]
     keep = [mask[row.item] for row in rows]
     item = np.concatenate([row.item[kept] for row, kept in zip(rows, keep, strict=True)])
     rater = np.concatenate([row.rater[kept] for row, kept in zip(rows, keep, strict=True)])
@@ -227,7 +228,7 @@ def _add_gap_test(context: Context, pair: tuple[int, int], name: str, mask: Mask
         rater,
         value,
         is_b,
-        rng=context.rng("gap", name, *context.names(pair).values()),
+        rng=context.rng("gap", name, *context.names(ordered).values()),
         anonymous=panel.anonymous,
         nominal=panel.question.scale.nominal,
         permutations=options.permutations,

@@ -1,0 +1,79 @@
+"""A profile is saved, read back and asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.analysis.builders import World, run
+
+from voirdire.analysis.profile import Profile
+from voirdire.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def profile() -> Profile:
+    return run(World(2, judges=2, conditions=2, lost=0.3, culture=True).make())
+
+
+def test_saved_and_read_back(profile: Profile, tmp_path: Path) -> None:
+    profile.save(tmp_path / "deep" / "audit")
+    for path in (tmp_path / "deep" / "audit", tmp_path / "deep" / "audit" / "profile.json"):
+        read = Profile.load(path)
+        assert read.estimates.equals(profile.estimates)
+        assert read.estimates.schema == profile.estimates.schema
+        assert read.distributions.equals(profile.distributions)
+        assert read.items.equals(profile.items)
+        assert read.meta == profile.meta
+    table = pl.read_csv(tmp_path / "deep" / "audit" / "estimates.csv", infer_schema_length=None)
+    assert table.columns == profile.estimates.columns
+    assert table["value"].to_list() == profile.estimates["value"].to_list()
+    json.loads((tmp_path / "deep" / "audit" / "profile.json").read_text(encoding="utf-8"))
+
+
+def test_a_profile_without_judges_is_read_back(tmp_path: Path) -> None:
+    made, _ = World(2, pools=1, raters=1).make()
+    alone = run((made, None))
+    alone.save(tmp_path)
+    read = Profile.load(tmp_path)
+    assert read.estimates.equals(alone.estimates)
+    assert read.distributions.schema == alone.distributions.schema
+    assert read.items.height == alone.items.height == 0
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"format": 0}', '{"format": 1}', '{"format": 1, "estimates": 3, "meta": {}}']
+)
+def test_another_file_is_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / "profile.json").write_text(content)
+    with pytest.raises(InputError) as raised:
+        Profile.load(tmp_path)
+    assert raised.value.key == "audit.profile_broken"
+
+
+def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as raised:
+        Profile.load(tmp_path)
+    assert raised.value.key == "audit.profile_missing"
+
+
+def test_get(profile: Profile) -> None:
+    where = {"pool": "p0", "judge": "j0", "condition": "c1"}
+    found = profile.get("mae", **where)
+    assert found.signature.on == {**where, "slice": "all"}
+    assert found == profile.get("mae", question="q1", **where)
+    assert found.interval is not None
+    assert found.interval.method == "percentile"
+    assert profile.get("tilt", params="form=ratio", pool="p0", pool_b="p1", judge="*", condition="*").value is not None
+
+
+@pytest.mark.parametrize("wrong", [{"question": "q9"}, {"judge": "nobody"}, {"slice": "culture=xx"}, {"params": "a=b"}])
+def test_get_of_what_is_not_there(profile: Profile, wrong: dict[str, str]) -> None:
+    with pytest.raises(KeyError):
+        profile.get("mae", **{"pool": "p0", "judge": "j0", "condition": "c1", **wrong})
+
+
+def test_short_text(profile: Profile) -> None:
+    assert "pools p0, p1; 2 judges" in repr(profile)

@@ -25,7 +25,9 @@ AUDITS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "crehate-us-sg": ("audit", "crehate", (*UNSURE, "--duplicates", "first", "--pair", "US,SG")),
     "seegull": ("validate", "seegull", (*SLOTS, "--exclude-items", "pools_copied == 'yes'")),
     "seegull-all": ("validate", "seegull", SLOTS),
-    "seegull-3": ("validate", "seegull", ()),
+    "seegull-3-nocopy": ("validate", "seegull", ("--anonymous-raters", "--exclude-items", "pools_copied == 'yes'")),
+    "seegull-3": ("validate", "seegull", ("--anonymous-raters",)),
+    "seegull-3-slots": ("validate", "seegull", ()),
     "seegull_multi": ("validate", "seegull_multi", SLOTS),
     "dices350": ("validate", "dices350", ()),
     "dices350-2": ("validate", "dices350", ("--missing-label", "Unsure")),
@@ -200,12 +202,12 @@ def _within_items(ratings: pl.DataFrame, a: str, b: str, draws: int = 1_000) -> 
 
 
 def seegull(load: Callable[[str], Study]) -> None:
-    for name in ("seegull", "seegull-all", "seegull-3"):
+    for name in ("seegull", "seegull-all", "seegull-3-nocopy", "seegull-3", "seegull-3-slots"):
         study = load(name)
         print("###", name, "\n")
         intake(study)
         pool_table(study, ("alpha", "reliability", "gate"))
-        gap = "cross_pool_tv" if name == "seegull-3" else "cross_pool_mad"
+        gap = "cross_pool_tv" if "-3" in name else "cross_pool_mad"
         pair_table(study, (gap, "gap_test.null_mean", "gap_test.p", "gate.divergent"))
     ratings = load("seegull").ratings()
     counts = (

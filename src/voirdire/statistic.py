@@ -101,7 +101,10 @@ def ratio(numerator: Array, denominator: Array) -> Array:
     >>> ratio(np.array([1.0, 1.0]), np.array([2.0, 0.0]))
     array([0.5, nan])
     """
-    bottom = np.where(denominator == 0, np.nan, denominator)
+    bottom = np.asarray(denominator, dtype=float)
+    zero = bottom == 0
+    if zero.any():
+        bottom = np.where(zero, np.nan, bottom)
     result: Array = np.asarray(numerator, dtype=float) / bottom
     return result
 

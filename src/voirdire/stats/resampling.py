@@ -42,17 +42,27 @@ def weighted_sums(weights: npt.NDArray[np.uint8], features: Array) -> Array:
 
 
 def block_sums(weights: npt.NDArray[np.uint8], blocks: Sequence[Array]) -> list[Array]:
-    """:func:`weighted_sums` of each block of rows, without a copy of them all; equal rows are looked for in a block."""
+    """:func:`weighted_sums` of each block of rows, by one product; equal rows are looked for within a block."""
     parts = [distinct_rows(block) for block in blocks]
-    sums = [np.empty((len(rows), len(weights))) for rows, _ in parts]
+    if not parts:
+        return []
+    rows = np.concatenate([distinct for distinct, _ in parts])
+    sums = np.empty((len(rows), len(weights)))
     step = max(1, MEMORY // max(weights.shape[1], 1))
     chunk = np.empty((min(step, len(weights)), weights.shape[1]))
     for start in range(0, len(weights), step):
         drawn = chunk[: len(weights) - start]
         drawn[:] = weights[start : start + step]
-        for (rows, _), total in zip(parts, sums, strict=True):
-            np.matmul(rows, drawn.T, out=total[:, start : start + step])
-    return [total if len(total) == len(place) else total[place] for total, (_, place) in zip(sums, parts, strict=True)]
+        np.matmul(rows, drawn.T, out=sums[:, start : start + step])
+    ends = np.cumsum([len(distinct) for distinct, _ in parts])
+    return [_spread(part, place) for part, (_, place) in zip(np.split(sums, ends[:-1]), parts, strict=True)]
+
+
+def _spread(sums: Array, place: npt.NDArray[np.int64]) -> Array:
+    """The sums of distinct rows at every place; a view where all places are equal or all differ."""
+    if len(sums) == 1:
+        return np.broadcast_to(sums, (len(place), sums.shape[1]))
+    return sums if len(sums) == len(place) else sums[place]
 
 
 def distinct_rows(features: Array) -> tuple[Array, npt.NDArray[np.int64]]:

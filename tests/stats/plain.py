@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isclose, pi, sqrt
+from math import gamma, isclose, pi, sqrt
 from statistics import fmean, variance
 from typing import Any
 
@@ -122,15 +122,28 @@ def pair_noise(w: World, i: int) -> float | None:
     return None if None in s2 else s2[0] / len(w.a[i]) + s2[1] / len(w.b[i])  # type: ignore[operator]
 
 
+def c4(w: World, i: int) -> float:
+    """E(s) / sigma of the root of the pair's own noise, for the degrees of freedom of Welch and Satterthwaite."""
+    sizes = [len(pool[i]) for pool in (w.a, w.b)]
+    terms = sum(1 / (n**2 * (n - 1)) for n in sizes if n > 1)
+    if not terms:
+        return 1.0
+    df = sum(1 / n for n in sizes) ** 2 / terms
+    return sqrt(2 / df) * gamma((df + 1) / 2) / gamma(df / 2)
+
+
 def noise_floor(w: World) -> float | None:
-    found = [pair_noise(w, i) for i in w.common]
-    return None if not found or None in found else fmean(sqrt(2 * v / pi) for v in found)  # type: ignore[operator]
+    found = [(noise(w.a, i), noise(w.b, i), c4(w, i)) for i in w.common]
+    if not found or any(None in each for each in found):
+        return None
+    return fmean(sqrt(2 * (p + q) / pi) / c for p, q, c in found)  # type: ignore[operator]
 
 
 def disattenuated(w: World) -> float | None:
     r = correlation([m(w.a[i]) for i in w.common], [m(w.b[i]) for i in w.common])
     ra, rb = reliability(w.a, w.common), reliability(w.b, w.common)
-    if r is None or ra is None or rb is None or min(ra, rb) <= 0:
+    repeated = min(sum(len(pool[i]) - 1 for i in w.common if pool[i]) for pool in (w.a, w.b))
+    if r is None or ra is None or rb is None or min(ra, rb) <= 0 or repeated < LEAST_DF:
         return None
     return r / sqrt(ra * rb)
 

@@ -160,8 +160,25 @@ def pooled_noise(f: Features, a: int, b: int) -> Array:
 
 @feature("pair")
 def noise_gap(f: Features, a: int, b: int) -> Array:
-    """sqrt(2 (s2_a / n_a + s2_b / n_b) / pi): the mean absolute difference that rater noise alone gives."""
-    return np.nan_to_num(np.sqrt(2 * pooled_noise(f, a, b) / np.pi))
+    """sqrt(2 (s2_a / n_a + s2_b / n_b) / pi) / c4: the mean absolute difference that rater noise alone gives."""
+    return np.nan_to_num(np.sqrt(2 * _pair_noise(f, a, b) / np.pi) / _c4(_noise_df(f, a, b)))
+
+
+def _noise_df(f: Features, a: int, b: int) -> Array:
+    """(I,) degrees of freedom of s2_a / n_a + s2_b / n_b by Welch and Satterthwaite; infinite where s2 is pooled."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = [np.where(f.pools.n[k] > 1, 1 / (f.pools.n[k] ** 2 * (f.pools.n[k] - 1)), 0.0) for k in (a, b)]
+        df: Array = (1 / f.pools.n[a] + 1 / f.pools.n[b]) ** 2 / (terms[0] + terms[1])
+    return df
+
+
+def _c4(df: Array) -> Array:
+    """E(s) / sigma of a standard deviation with these degrees of freedom; 1 where they are infinite or unknown."""
+    from scipy.special import gammaln
+
+    finite = np.isfinite(df)
+    half = np.where(finite, df, 2.0) / 2
+    return np.where(finite, np.exp(gammaln(half + 0.5) - gammaln(half)) / np.sqrt(half), 1.0)
 
 
 _NO_PAIR = empty(0, "no_common_items")
@@ -220,7 +237,7 @@ def gap_rms(both: Array, gap_sq_corrected: Array, noise_unknown: Array) -> Array
     sliced=True,
     interval="none",
     bounds="0 to the scale's range",
-    source="normal approximation, within-item variance pooled over each pool's items",
+    source="normal approximation; items' own s2 (the pool's where n = 1), with c4 against the bias of a root",
 )
 def noise_floor(both: Array, noise_gap: Array, noise_unknown: Array) -> Array:
     """What cross_pool_mad would be if the pools did not differ: rater noise alone."""
@@ -339,6 +356,7 @@ def _reliabilities(*sums: Array) -> tuple[Array, Array]:
         *_PEARSON,
         _NO_NOISE,
         ("one_rater", lambda *s: np.minimum(s[8], s[11]) <= 0),
+        ("few_rated_twice", lambda *s: np.minimum(s[8], s[11]) < LEAST_DF),
         ("nonpositive_reliability", lambda *s: np.minimum(*_reliabilities(*s)) <= 0),
     ),
     bounds="around -1 to 1; stored raw, clipped in print",

@@ -112,6 +112,15 @@ and `high` (the interval), `n`, `excluded` (`reason=count;...`) and `signature`.
 `judge` and `condition` hold a name, a selection (`origin=us`, `persona=us&design=base`) or `*`. Control judges are
 named `control:...`. `slice` is `all`, `culture=cn` or `culture=cn&category=food`.
 
+Slices and selections parse back: split at `&`, then at the first `=`. A `%`, `&` or `=` inside a column's name or a
+level is percent-encoded (`category=food %26 drink`), in policies and after `--select` as well. A judge or condition
+stands under its own name; `*` and names that begin with `control:` are refused, and so is a name that a level of a
+covariate or factor has too, unless both mean the same cells. An item column `anchor` is sliced as `anchor_given`.
+
+In `estimates.csv` a name that a spreadsheet would take for a formula (it begins with `=`, `+`, `@` or `-`) has an
+apostrophe before it; `profile.json` and Python have it bare. `profile.json` is written last: where it stands, all
+other files of its run do.
+
 ## The statistics
 """
 

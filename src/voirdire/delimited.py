@@ -38,6 +38,8 @@ def parse_delimited(data: bytes, file: str, suffixes: Sequence[str] = ()) -> Par
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     body_start, header_line = _first_record(data)
     delimiter = "\t" if ".tsv" in suffixes else sniff(header_line)
+    if header_line.count('"') % 2 or "\n" in header_line:
+        body_start, header_line = _shortest_record(data, delimiter)
     names = header_names(next(_records(header_line, delimiter, file), (1, []))[1], file)
     body = data[body_start:].rstrip(b"\n")
     if not names:
@@ -82,6 +84,16 @@ def _first_record(data: bytes) -> tuple[int, str]:
         if end < 0 or quotes % 2 == 0:
             return stop + 1, data[:stop].decode()
         start = end + 1
+
+
+def _shortest_record(data: bytes, delimiter: str) -> tuple[int, str]:
+    """The header as the csv reader ends it: a quotation mark inside an unquoted name opens nothing."""
+    text = data.decode()
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    next(reader, None)
+    lines = text.split("\n", reader.line_num)[: reader.line_num]
+    header = "\n".join(lines)
+    return len(header.encode()) + 1, header
 
 
 def _fast(body: bytes, names: list[str], delimiter: str) -> pl.DataFrame | None:

@@ -10,6 +10,8 @@ import csv
 import gzip
 import hashlib
 import io
+import re
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,8 +101,9 @@ def as_polars(source: Any) -> pl.DataFrame:
         return source
     if not is_frame(source):
         raise InputError("input.frame_unknown", value=type(source).__name__)
-    if any(name is not None for name in source.index.names):
-        source = source.reset_index()
+    named = [name for name in source.index.names if name is not None and name not in source.columns]
+    if named:
+        source = source.reset_index(named)
     names = [str(name) for name in source.columns]
     _refuse_duplicate_names(names, _FRAME)
     return pl.DataFrame([_from_pandas(source.iloc[:, place], name) for place, name in enumerate(names)])
@@ -145,16 +148,19 @@ def _kind(path: Path) -> tuple[str, bool]:
 
 
 def _read_path(path: Path, encoding: str | None) -> Table:
-    if not path.is_file():
-        raise InputError("input.file_is_folder" if path.is_dir() else "input.file_missing", file=str(path))
-    kind, zipped = _kind(path)
-    stored = path.read_bytes()
+    try:
+        if not path.is_file():
+            raise InputError("input.file_is_folder" if path.is_dir() else "input.file_missing", file=str(path))
+        kind, zipped = _kind(path)
+        stored = path.read_bytes()
+    except OSError as error:
+        raise InputError("input.file_unreadable", file=str(path), value=error.strerror or str(error)) from error
     digest = hashlib.sha256(stored).hexdigest()
     if kind == "parquet":
         return Table(_as_text(_read_parquet(stored, path)), str(path), digest)
     try:
         data = gzip.decompress(stored) if zipped else stored
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError("input.file_damaged", file=str(path), value=str(error)) from error
     data = _as_utf8(data, path, encoding)
     parsed = _parse_jsonl(data, str(path)) if kind == "jsonl" else parse_delimited(data, str(path), path.suffixes)
@@ -175,7 +181,7 @@ def _as_utf8(data: bytes, path: Path, encoding: str | None) -> bytes:
         raise InputError("input.bytes_utf16", file=str(path))
     if encoding is not None:
         try:
-            return data.decode(encoding).removeprefix("\ufeff").encode()
+            return data.removeprefix(b"\xef\xbb\xbf").decode(encoding).removeprefix("\ufeff").encode()
         except LookupError as error:
             raise InputError("input.encoding_unknown", value=encoding) from error
         except UnicodeDecodeError as error:
@@ -203,11 +209,14 @@ def _bad_bytes(data: bytes, error: UnicodeDecodeError, path: Path, encoding: str
 
 
 def _guess_encoding(data: bytes) -> str:
+    """gb18030 when its text is Chinese and most bytes beyond ASCII stand together, as accented letters do not."""
     try:
         text = data.decode("gb18030")
     except UnicodeDecodeError:
         return "cp1252"
-    return "gb18030" if any("\u4e00" <= char <= "\u9fff" for char in text) else "cp1252"
+    runs = re.findall(rb"[\x80-\xff]+", data)
+    together = sum(len(run) > 1 for run in runs) * 2 >= len(runs)
+    return "gb18030" if together and any("\u4e00" <= char <= "\u9fff" for char in text) else "cp1252"
 
 
 def _parse_jsonl(data: bytes, file: str) -> Parsed:
@@ -215,8 +224,7 @@ def _parse_jsonl(data: bytes, file: str) -> Parsed:
     filled = [number for number, line in enumerate(lines, start=1) if line.strip()]
     frame = _fast_jsonl(data) if filled else pl.DataFrame()
     if frame is None or frame.height != len(filled):
-        _find_bad_json(lines, file)
-    assert frame is not None
+        frame = _careful_jsonl(lines, file)
     blank = bool(filled) and filled[-1] != len(filled)
     return Parsed(frame, first_row=1, rows=filled if blank else ())
 
@@ -229,9 +237,11 @@ def _fast_jsonl(data: bytes) -> pl.DataFrame | None:
         return None
 
 
-def _find_bad_json(lines: list[bytes], file: str) -> None:
+def _careful_jsonl(lines: list[bytes], file: str) -> pl.DataFrame:
+    """Line by line: nested cells as JSON text. Raises InputError for the first line that is no JSON object."""
     import orjson
 
+    records: list[dict[str, Any]] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -240,8 +250,17 @@ def _find_bad_json(lines: list[bytes], file: str) -> None:
         except orjson.JSONDecodeError as error:
             raise InputError("input.json_broken", file=file, row=number, value=str(error)) from error
         if not isinstance(record, dict):
-            raise InputError("input.json_not_object", file=file, row=number, value=line[:40].decode())
-    raise InputError("input.json_broken", file=file, row=1, value="?")
+            raise InputError("input.json_not_object", file=file, row=number, value=line[:40].decode(errors="replace"))
+        records.append(record)
+    names = list(dict.fromkeys(name for record in records for name in record))
+    columns = {name: [_json_text(record.get(name)) for record in records] for name in names}
+    return pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
+
+
+def _json_text(cell: Any) -> str | None:
+    import orjson
+
+    return cell if cell is None or isinstance(cell, str) else orjson.dumps(cell).decode()
 
 
 def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
@@ -253,7 +272,7 @@ def _column_as_text(column: pl.Series) -> pl.Series:
         column = column.fill_nan(None)
         if column.is_finite().all() and (column == column.round()).all() and (column.abs().max() or 0) < 2**53:  # type: ignore[operator]
             column = column.cast(pl.Int64)
-    if column.dtype.is_nested():
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object, pl.Duration):
         values = [None if cell is None else str(cell) for cell in column.to_list()]
         return pl.Series(column.name, values, dtype=pl.String)
     return column.cast(pl.String)
@@ -272,8 +291,13 @@ def _from_pandas(column: Any, name: str) -> pl.Series:
     if kind in "iuf":
         values = [None if gone else value for value, gone in zip(column, column.isna(), strict=True)]
         return pl.Series(name, values, strict=False)
-    cells = [None if gone else str(value) for value, gone in zip(column, column.isna(), strict=True)]
+    cells = [None if gone else _plain(value) for value, gone in zip(column, column.isna(), strict=True)]
     return pl.Series(name, cells, dtype=pl.String)
+
+
+def _plain(value: Any) -> str:
+    """An object as text; a whole float as the whole number that it is."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _refuse_duplicate_names(names: Sequence[str], file: str) -> None:

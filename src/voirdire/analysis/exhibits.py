@@ -11,6 +11,7 @@ import polars as pl
 
 from voirdire.analysis.context import Context
 from voirdire.analysis.judge_rows import Judged
+from voirdire.analysis.naming import cell_column
 from voirdire.analysis.selections import CELLS_IN_SLICES
 from voirdire.corpus.corpus import Corpus
 from voirdire.stats.features import Array
@@ -144,10 +145,10 @@ def _ratings(context: Context, judged: Judged, order: np.ndarray) -> dict[str, A
     for judge in frame["judge"].cast(pl.String).unique(maintain_order=True):
         mine = np.flatnonzero((frame["judge"].cast(pl.String) == judge).to_numpy())
         if judged.n_cells > CELLS_IN_SLICES and not context.panel.question.scale.nominal:
-            result[f"judge.{judge}|*"] = _plain(_mean(ratings[mine].swapaxes(0, 1).reshape(len(order), -1)))
+            result[cell_column(judge, "*")] = _plain(_mean(ratings[mine].swapaxes(0, 1).reshape(len(order), -1)))
             continue
         for cell in mine:
-            name = f"judge.{judge}|{frame['condition'][int(cell)]}"
+            name = cell_column(judge, frame["condition"][int(cell)])
             if context.panel.question.scale.nominal:
                 result[name] = [_labels_of(row, labels) for row in ratings[cell]]
             else:

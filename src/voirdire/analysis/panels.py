@@ -328,7 +328,8 @@ def build_cells(judgments: Judgments, question: Question, corpus: Corpus, panel:
 
 
 def _cube(frame: pl.DataFrame, joined: pl.DataFrame, panel: Panel) -> Cells:
-    repeat = joined["repeat"].rank("dense").to_numpy().astype(np.int64) - 1
+    ranks = joined.select(pl.col("repeat").rank("dense").over("cell", "item")).to_series()
+    repeat = ranks.to_numpy().astype(np.int64) - 1
     n_repeats = int(repeat.max()) + 1 if repeat.size else 1
     cell, item = joined["cell"].to_numpy().astype(np.int64), joined["item"].to_numpy().astype(np.int64)
     cube = np.full((frame.height, panel.n_items, n_repeats), np.nan)

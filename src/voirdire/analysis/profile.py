@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,12 @@ import polars as pl
 from voirdire import plugins
 from voirdire.analysis.exhibits import DISTRIBUTIONS
 from voirdire.analysis.rows import COLUMNS, estimate_of
-from voirdire.errors import InputError
+from voirdire.errors import InputError, NotFoundError
 from voirdire.estimate import Estimate
 
 FORMAT = 1
 ESTIMATES, PROFILE = "estimates.csv", "profile.json"
+MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -50,16 +51,35 @@ class Profile:
     ) -> Estimate:
         """One estimate. ``question`` may be left out when the profile has one question with this row.
 
-        Raises KeyError when there is no such row or more than one.
+        ``params`` may be left out when there is one row without, or only one at all (``alpha`` has ``level=...``).
+        Raises NotFoundError (a KeyError) when there is no such row or more than one.
         """
         place = {"pool": pool, "pool_b": pool_b, "judge": judge, "condition": condition, "slice": slice}
-        wanted = {"statistic": statistic, "params": params, **place}
+        wanted = {"statistic": statistic, **place}
         if question is not None:
             wanted["question"] = question
-        rows = self.estimates.filter(pl.all_horizontal(pl.col(name) == value for name, value in wanted.items()))
+        here = self._at(wanted)
+        rows = here.filter(pl.col("params") == params)
+        if params == "" and rows.is_empty():
+            rows = here
         if rows.height != 1:
-            raise KeyError(rows.height, wanted)
+            raise self._not_found(wanted, here, rows)
         return estimate_of(rows.row(0, named=True))
+
+    def _at(self, wanted: Mapping[str, str]) -> pl.DataFrame:
+        return self.estimates.filter(pl.all_horizontal(pl.col(name) == value for name, value in wanted.items()))
+
+    def _not_found(self, wanted: Mapping[str, str], here: pl.DataFrame, rows: pl.DataFrame) -> NotFoundError:
+        """Says what could have been asked for instead, for the first part of the place that does not fit."""
+        part, at = ("question" if rows.height and rows["params"].n_unique() == 1 else "params"), here
+        if here.is_empty():
+            names = list(wanted)
+            steps = ((name, self._at({key: wanted[key] for key in names[:place]})) for place, name in enumerate(names))
+            part, at = next((name, at) for name, at in steps if wanted[name] not in at[name])
+        values = at[part].unique(maintain_order=True).to_list()
+        known = ", ".join(repr(value) for value in values[:MOST_NAMED]) + (", ..." if len(values) > MOST_NAMED else "")
+        asked = ", ".join(f"{name}={value!r}" for name, value in wanted.items() if value)
+        return NotFoundError("audit.estimate_missing", asked=asked, count=rows.height, part=part, known=known)
 
     def to_html(self, path: str | Path | None = None, lang: str = "en") -> str:
         """The report as one self-contained HTML page; also written to ``path``."""
@@ -69,11 +89,15 @@ class Profile:
         return page
 
     def save(self, directory: str | Path) -> None:
-        """Write estimates.csv and profile.json."""
+        """Write estimates.csv and then profile.json, each whole or not at all.
+
+        In estimates.csv a name that a spreadsheet would take for a formula has an apostrophe before it.
+        """
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
-        self.estimates.write_csv(folder / ESTIMATES)
-        (folder / PROFILE).write_bytes(self.to_json())
+        _write_whole(folder / ESTIMATES, spreadsheet_safe(self.estimates).write_csv)
+        document = self.to_json()
+        _write_whole(folder / PROFILE, lambda file: file.write_bytes(document))
 
     def to_json(self) -> bytes:
         """The whole profile; signatures are kept in full."""
@@ -117,6 +141,24 @@ class Profile:
         pools = ", ".join(pool["name"] for pool in self.meta["pools"])
         out.write(f"Profile({self.estimates.height} estimates; pools {pools}; {len(self.meta['judges'])} judges)")
         return out.getvalue()
+
+
+def spreadsheet_safe(frame: pl.DataFrame) -> pl.DataFrame:
+    """Texts that a spreadsheet would take for a formula with an apostrophe before them; a lone ``-`` stays.
+
+    >>> spreadsheet_safe(pl.DataFrame({"judge": ["=cmd()", "m"], "condition": ["-", "+1"]})).rows()
+    [("'=cmd()", '-'), ('m', "'+1")]
+    """
+    return frame.with_columns(pl.col(pl.String).str.replace(r"(?s)^(?:[=+@\t\r]|-.)", "'$0"))
+
+
+def _write_whole(file: Path, write: Callable[[Path], Any]) -> None:
+    part = file.with_name(f".{file.name}.part")
+    try:
+        write(part)
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _frame(columns: dict[str, list[Any]]) -> pl.DataFrame:

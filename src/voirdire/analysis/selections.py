@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from voirdire.analysis.naming import level_name, levels_of
 from voirdire.corpus.corpus import Corpus, Judgments
-from voirdire.errors import UsageError
+from voirdire.errors import InputError, UsageError
 from voirdire.stats.features import Array
 
 CELLS_IN_SLICES = 60
@@ -18,6 +19,7 @@ LEAST_LEVELS, MOST_LEVELS = 2, 12
 NEVER_SLICED = ("true_", "label_", "prompt", "text", "image", "alt.")
 NOT_A_SLICE = frozenset({"item_id", "pair_id", "id", "min", "max", "level"})
 ALL = "*"
+_GIVEN = {"anchor": "anchor_given"}
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,11 @@ def select(judgments: Judgments, cells: pl.DataFrame, asked: Iterable[str] = ())
     covered = cells.join(judgments.judges, on="judge", how="left", maintain_order="left")
     judge_axis = {ALL: pl.lit(True)}
     judge_axis |= {name: pl.col("judge") == name for name in _unique(covered, "judge")}
-    judge_axis |= _levels(covered, judgments.covariates)
+    covariates = _levels(covered, judgments.covariates)
+    for name in judge_axis.keys() & covariates.keys():
+        if covered.select((judge_axis[name] != covariates[name].fill_null(False)).any()).item():
+            raise InputError("audit.selection_twice", judge=name, condition=ALL)
+    judge_axis |= covariates
     coarse = {ALL: pl.lit(True), **_levels(covered, judgments.key_factors)}
     condition_axis = {**coarse, **_levels(covered, judgments.factors), **_nested(covered, judgments)}
     conditions = {name: pl.col("condition") == name for name in _unique(covered, "condition")}
@@ -99,6 +105,8 @@ def _build(covered: pl.DataFrame, terms: list[Term]) -> Selections:
     for place, term in enumerate(terms):
         if matrix[place].any():
             name = (term.judge, term.condition)
+            if name in seen and (matrix[seen[name]] != matrix[place]).any():
+                raise InputError("audit.selection_twice", judge=term.judge, condition=term.condition)
             if name not in seen or (term.full and not terms[seen[name]].full):
                 seen[name] = place
     kept = [terms[place] for place in seen.values()]
@@ -117,7 +125,7 @@ def _unique(frame: pl.DataFrame, column: str) -> list[str]:
 
 def _levels(frame: pl.DataFrame, columns: Iterable[str]) -> dict[str, pl.Expr]:
     return {
-        f"{column}={level}": pl.col(column).cast(pl.String) == level
+        level_name(column, level): pl.col(column).cast(pl.String) == level
         for column in columns
         for level in _unique(frame, column)
         if level is not None
@@ -135,14 +143,15 @@ def _asked(frame: pl.DataFrame, term: str, judgments: Judgments) -> Term:
     judge_side: list[str] = []
     condition_side: list[str] = []
     expression = pl.lit(True)
-    for part in term.split("&"):
-        column, equals, level = part.strip().partition("=")
+    for column, level in levels_of(term):
+        column = column.strip()
         known = ("judge", "condition", *judgments.factors, *judgments.covariates)
-        if not equals or column not in known:
+        if column not in known:
             raise UsageError("audit.select_unknown", value=term, column=column, known=", ".join(known))
+        level = level if level in _unique(frame, column) else level.strip()
         if level not in _unique(frame, column):
             raise UsageError("audit.select_level", value=term, column=column, level=level)
-        name = level if column in ("judge", "condition") else f"{column}={level}"
+        name = level if column in ("judge", "condition") else level_name(column, level)
         (judge_side if column == "judge" or column in judgments.covariates else condition_side).append(name)
         expression = expression & (pl.col(column).cast(pl.String) == level)
     return Term("&".join(judge_side) or ALL, "&".join(condition_side) or ALL, expression)
@@ -151,7 +160,10 @@ def _asked(frame: pl.DataFrame, term: str, judgments: Judgments) -> Term:
 def item_slices(
     corpus: Corpus, rows: npt.NDArray[np.int64], asked: Iterable[str] = ()
 ) -> dict[str, npt.NDArray[np.bool_]]:
-    """Slice name -> (I,) mask: ``all``, each level of a slicing column, and culture x category."""
+    """Slice name -> (I,) mask: ``all``, each level of a slicing column, and culture x category.
+
+    A column ``anchor`` of the items is called ``anchor_given``: the slices of anchor classes have that name.
+    """
     items = corpus.items[rows]
     slices = {"all": np.ones(items.height, dtype=bool)}
     asked = tuple(asked)
@@ -161,11 +173,11 @@ def item_slices(
     columns = [column for column in items.columns if column in asked or slicing_column(items[column])]
     levels = {column: _level_masks(items[column]) for column in columns}
     for column, masks in levels.items():
-        slices |= {f"{column}={level}": mask for level, mask in masks.items()}
+        slices |= {level_name(_GIVEN.get(column, column), level): mask for level, mask in masks.items()}
     for culture, first in levels.get("culture", {}).items():
         for category, second in levels.get("category", {}).items():
             if (first & second).any():
-                slices[f"culture={culture}&category={category}"] = first & second
+                slices[f"{level_name('culture', culture)}&{level_name('category', category)}"] = first & second
     return slices
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from voirdire.app.inputs import Inputs, Listener, Progress, images_of, read_inputs
@@ -12,6 +15,8 @@ from voirdire.errors import UsageError
 
 if TYPE_CHECKING:
     from voirdire.analysis.profile import Profile
+
+PROFILE = "profile.json"
 
 
 @dataclass(frozen=True)
@@ -65,23 +70,54 @@ def write(
 ) -> Written:
     """Make a profile and write it with its report; the folder is checked before anything is computed.
 
+    Files are written beside their places and moved when all are whole. Raises UsageError when that cannot be.
+
     images : the folder that the items' image paths are relative to (see ``images_of``)
     """
     from voirdire.reporting.report import write_report
     from voirdire.reporting.terminal import terminal
 
-    if out.exists() and not out.is_dir():
-        raise UsageError("app.out_is_file", file=str(out))
+    _check_folder(out)
     profile = make()
     if progress is not None:
         progress("report", 0.97)
-    out.mkdir(parents=True, exist_ok=True)
-    profile.save(out)
-    files = write_report(profile, out, lang, images)
-    written = {*map(Path, files), out / "estimates.csv", out / "profile.json"}
     report = out / "report.html"
     summary = terminal(profile, lang, report)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".voirdire-", dir=out) as held:
+            write_report(profile, held, lang, images)
+            profile.save(held)
+            written = _publish(Path(held), out)
+    except OSError as error:
+        raise UsageError("app.out_unwritable", file=str(out), why=error.strerror or str(error)) from error
     return Written(profile, out, report, tuple(sorted(written)), summary)
+
+
+def _check_folder(out: Path) -> None:
+    """UsageError when a folder cannot be, or cannot be written to."""
+    if out.exists() and not out.is_dir():
+        raise UsageError("app.out_is_file", file=str(out))
+    there = next((folder for folder in (out, *out.absolute().parents) if folder.exists()), out)
+    if not there.is_dir():
+        raise UsageError("app.out_is_file", file=str(there))
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError("app.out_unwritable", file=str(out), why=os.strerror(errno.EACCES))
+
+
+def _publish(held: Path, out: Path) -> list[Path]:
+    """Move finished files to their folder, profile.json last: where it stands, everything else does.
+
+    Other files of the folder stay as they are.
+    """
+    names = sorted(
+        (file.relative_to(held) for file in held.rglob("*") if file.is_file()), key=lambda name: name.name == PROFILE
+    )
+    (out / PROFILE).unlink(missing_ok=True)
+    for name in names:
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (held / name).replace(out / name)
+    return [out / name for name in names]
 
 
 def evaluate_inputs(inputs: Inputs, progress: Progress | None, told: Listener | None) -> Profile:

@@ -52,6 +52,9 @@ def run(args: Sequence[str]) -> int:
         return _interrupted(lang, as_json)
     except SystemExit:  # typer's answer to a reader that went away
         return 0
+    except OSError as error:
+        why = error.strerror or str(error)
+        return _tell("cli.file", text("cli.file", lang, file=error.filename or "-", why=why), lang, as_json, USAGE)
     except Exception:  # noqa: BLE001
         show.err(traceback.format_exc())
         return _tell("cli.fault", text("cli.fault", lang), lang, as_json, FAULT)

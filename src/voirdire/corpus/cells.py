@@ -81,15 +81,23 @@ def _repeated(frame: pl.DataFrame, key: Sequence[str]) -> bool:
     return space < frame.height or bool(frame.select(codes.n_unique()).item() < frame.height)
 
 
-def full_condition(frame: pl.DataFrame, factors: Sequence[str]) -> pl.DataFrame:
-    """``condition`` with the levels of the extra key columns behind it; ``_base`` keeps the condition as given."""
+def full_condition(frame: pl.DataFrame, factors: Sequence[str], table: Table) -> pl.DataFrame:
+    """``condition`` with the levels of the extra key columns behind it; ``_base`` keeps the condition as given.
+
+    Raises InputError when two different cells would have one name, as ``a/b`` with ``c`` and ``a`` with ``b/c``.
+    """
     frame = frame.with_columns(pl.col("condition").alias("_base"))
     if not factors:
         return frame
     named = frame["condition"].n_unique() > 1 or frame["condition"][0] != "-"
     parts = (["condition"] if named else []) + [*factors]
     filled = [pl.col(name).fill_null("-") for name in parts]
-    return frame.with_columns(pl.concat_str(filled, separator="/").alias("condition"))
+    frame = frame.with_columns(pl.concat_str(filled, separator="/").alias("condition"))
+    again = frame.unique(["condition", "_base", *factors], keep="first", maintain_order=True)
+    alike = again.filter(~pl.col("condition").is_first_distinct())
+    if not alike.is_empty():
+        raise refuse("condition_alike", table, alike, "condition", columns=", ".join(["condition", *factors]))
+    return frame
 
 
 def read_cells(cells: pl.DataFrame, factors: Sequence[str], options: JudgmentOptions) -> SideTable:

@@ -40,6 +40,7 @@ NAMES: Mapping[str, tuple[str, str]] = {
 
 
 INTERNAL = {"raw", "value"}
+RESERVED = ("item_id", "raw", "_row", "_reason", "_column", "_aggregate")
 MAIN = ("ratings", "judgments")
 TABLES = (*MAIN, "items", "raters", "questions", "shares", "judges", "conditions")
 ITEM_COLUMNS = ("text", "prompt", "image", "culture", "category", "pair_id", "split")
@@ -56,7 +57,12 @@ def normal(name: str) -> str:
 
 
 def take(
-    table: Table, kind: str, targets: Sequence[str], mapping: Mapping[str, str], kept: Sequence[str] = ()
+    table: Table,
+    kind: str,
+    targets: Sequence[str],
+    mapping: Mapping[str, str],
+    kept: Sequence[str] = (),
+    stacked: Sequence[str] = (),
 ) -> tuple[Table, list[Note]]:
     """Rename the columns of a table to our names.
 
@@ -64,7 +70,8 @@ def take(
     targets : our names, in the order in which they are looked for
     mapping : our name -> the file's, as declared; ``judgments.rating`` speaks of one table only. A declared column
         that the table lacks is refused in the ratings and where the table is named
-    kept : columns of the file that are something else already (question columns, factors)
+    kept : columns of the file that are something else already (question columns, factors); stacked : those of them
+        that become rows, whose names are free
     """
     columns = table.frame.columns
     declared, strict = _mapping_for(kind, mapping)
@@ -82,6 +89,8 @@ def take(
     renames = {theirs: ours for ours, theirs in taken.items()}
     clash = {ours for ours, theirs in taken.items() if ours != theirs} | (INTERNAL if kind in MAIN else set())
     aside = [name for name in columns if name not in renames and (name in clash or name.startswith("_"))]
+    _refuse_kept(table, aside, kept, stacked)
+    aside = [name for name in aside if name not in stacked]
     spare = {name: _unused(f"{name}_given", columns) for name in aside}
     frame = table.frame.rename({name: renames.get(name, spare.get(name, name)) for name in columns})
     headers = {**taken, "raw": taken.get("rating") or taken.get("value") or "rating"}
@@ -108,6 +117,13 @@ def _mapping_for(kind: str, mapping: Mapping[str, str]) -> tuple[dict[str, str],
     general = {head + dot + tail: theirs for (head, dot, tail), theirs in parts if head not in TABLES}
     own = {tail: theirs for (head, _, tail), theirs in parts if head == kind}
     return general | own, set(own) | (set(general) if kind == "ratings" else set())
+
+
+def _refuse_kept(table: Table, aside: Sequence[str], kept: Sequence[str], stacked: Sequence[str]) -> None:
+    """InputError for a column that was asked for under a name that is taken here."""
+    for name in kept:
+        if name in RESERVED or (name in aside and name not in stacked):
+            raise InputError("input.column_reserved", file=table.file, row=1, column=name)
 
 
 def _unused(name: str, columns: Sequence[str]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -95,6 +96,33 @@ def merged(notes: Sequence[Note]) -> tuple[Note, ...]:
         fields = {**first.fields, "question": some(questions, 20)} if questions else first.fields
         result.append(Note(first.key, fields, first.kind))
     return tuple(result)
+
+
+def alike(column: str, names: Iterable[str], table: Table) -> list[Note]:
+    """A warning where names are told apart by capitals, width, encoding or invisible characters alone.
+
+    >>> from voirdire.tables import read_table
+    >>> table = read_table(pl.DataFrame({"pool": ["us", "US", "cn"]}))
+    >>> alike("pool", ["us", "US", "cn"], table)[0].fields["values"]
+    "'us' / 'US'"
+    """
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        bare = name if name.isascii() else _visible(name)
+        groups.setdefault(bare.casefold(), []).append(name)
+    twins = [" / ".join(map(_spelled, group)) for group in groups.values() if len(group) > 1]
+    return [warning("names_alike", file=table.name, column=column, values=some(twins))] if twins else []
+
+
+def _visible(name: str) -> str:
+    folded = unicodedata.normalize("NFKC", name)
+    return "".join(char for char in folded if unicodedata.category(char) != "Cf")
+
+
+def _spelled(name: str) -> str:
+    """A name in quotation marks; invisible and combining characters are spelled out."""
+    shown = "".join(char if unicodedata.category(char) not in ("Cf", "Mn") else f"\\u{ord(char):04x}" for char in name)
+    return f"'{shown}'"
 
 
 def choice(name: str, value: str, known: tuple[str, ...]) -> str:

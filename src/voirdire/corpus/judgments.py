@@ -8,7 +8,7 @@ from voirdire.corpus import columns as names
 from voirdire.corpus.cells import full_condition, judge_scales, key_factors, read_cells, read_judges
 from voirdire.corpus.corpus import Corpus, Judgments, Note
 from voirdire.corpus.folder import expand_judgments
-from voirdire.corpus.intake import choice, close, flag, merged, note, refuse, some, warning, with_rows
+from voirdire.corpus.intake import alike, choice, close, flag, merged, note, refuse, some, warning, with_rows
 from voirdire.corpus.judged import give_judged_values
 from voirdire.corpus.options import JudgmentOptions
 from voirdire.corpus.ratings import flag_items
@@ -49,10 +49,11 @@ def read_judgments(options: JudgmentOptions, corpus: Corpus) -> Judgments:
     key = [*KEY, "repeat"] if repeated else KEY
     extra = key_factors(frame, key, table, options)
     factors = extra.names
-    frame = full_condition(frame, factors)
-    doubled: list[Note] = []
+    frame = full_condition(frame, factors, table)
+    doubled = [*alike("judge", judges, table), *alike("condition", frame["_base"].unique().sort(), table)]
     if not extra.unique:
-        frame, doubled = _duplicates(frame, key, table, options)
+        frame, more = _duplicates(frame, key, table, options)
+        doubled += more
     frame, strange = _known(frame, table, corpus)
     side, declared = read_judges(judges, options)
     scales = judge_scales(judges, declared, options)
@@ -82,7 +83,7 @@ def _long(options: JudgmentOptions, corpus: Corpus) -> tuple[pl.DataFrame, Table
     gone = {"judge", "rating"} if options.judge_columns else set()
     targets = [name for name in TARGETS if name not in gone]
     kept = (*options.judge_columns, *options.factors)
-    table, notes = names.take(given, "judgments", targets, options.mapping, kept)
+    table, notes = names.take(given, "judgments", targets, options.mapping, kept, options.judge_columns)
     names.require(table, "item_id")
     if table.frame.is_empty():
         raise InputError("input.file_no_rows", file=table.file)
@@ -136,7 +137,19 @@ def _complete(
         gap = frame.filter(pl.col(key).is_null())
         if not gap.is_empty():
             raise refuse("cell_empty", table, gap, key, value="")
+    _refuse_reserved(frame, table)
     return _statuses(frame, table), notes
+
+
+def _refuse_reserved(frame: pl.DataFrame, table: Table) -> None:
+    """Names that mean something else in the estimates: ``*`` for all, ``control:...`` for control judges."""
+    for key, taken in (
+        ("judge", (pl.col("judge") == "*") | pl.col("judge").str.starts_with("control:")),
+        ("condition", pl.col("condition") == "*"),
+    ):
+        named = frame.filter(taken)
+        if not named.is_empty():
+            raise refuse("name_reserved", table, named, key)
 
 
 def _statuses(frame: pl.DataFrame, table: Table) -> pl.DataFrame:

@@ -143,8 +143,14 @@ def encode(scale: Scale, texts: pl.Series, delimiter: str = "") -> pl.Series:
 
 
 def is_missing_label(texts: pl.Expr, labels: tuple[str, ...]) -> pl.Expr:
-    """Whether a text is one of the labels that mean no answer; case does not matter."""
-    return texts.str.to_lowercase().is_in([label.strip().lower() for label in labels])
+    """Whether a text is one of the labels that mean no answer; case does not matter, and 99 is also 99.0.
+
+    >>> pl.DataFrame({"raw": ["99.0", "NA", "9"]}).select(is_missing_label(pl.col("raw"), ("99", "na"))).rows()
+    [(True,), (True,), (False,)]
+    """
+    listed = texts.str.to_lowercase().is_in([label.strip().lower() for label in labels])
+    values = [value for label in labels if (value := _number(label)) is not None]
+    return listed | texts.cast(pl.Float64, strict=False).is_in(values).fill_null(False) if values else listed
 
 
 def settle(question: str, spec: Spec, values: pl.DataFrame, table: Table) -> Settled:

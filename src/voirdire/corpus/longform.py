@@ -39,7 +39,7 @@ def read_long(options: CorpusOptions, raters: RaterTable | None) -> Long:
     for option, wanted in _named_columns(options):
         check_columns(given, wanted, option)
     kept = [name for _, wanted in _named_columns(options) for name in wanted]
-    table, notes = names.take(given, "ratings", _targets(options), options.mapping, kept)
+    table, notes = names.take(given, "ratings", _targets(options), options.mapping, kept, kept)
     names.require(table, "item_id")
     if table.frame.is_empty():
         raise InputError("input.file_no_rows", file=table.file)

@@ -8,7 +8,7 @@ import polars as pl
 
 from voirdire.corpus.corpus import Corpus, Intake, Note, Question
 from voirdire.corpus.folder import expand_corpus
-from voirdire.corpus.intake import close, merged, note, refuse, some, warning
+from voirdire.corpus.intake import alike, close, merged, note, refuse, some, warning
 from voirdire.corpus.itemtable import ItemTable, carried_items, item_scales, leave_out_other_levels, read_items
 from voirdire.corpus.judgments import read_judgments
 from voirdire.corpus.longform import read_long
@@ -61,6 +61,7 @@ def read_corpus(options: CorpusOptions) -> Corpus:
     if items.scales is not None:
         notes.append(note("item_scales", count=items.scales.height))
     notes += _slots(used, options)
+    notes += [*alike("item_id", items.frame["item_id"], long.table), *alike("pool", pools, long.table)]
     beside = [*_raters(raters, used), *declared.intake([question.id for question in valued.questions])]
     return Corpus(
         items=items.frame,

@@ -11,6 +11,8 @@ import re
 from functools import cache, lru_cache
 from typing import Any
 
+from voirdire.reporting.access import View
+
 PROBE = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">'
     '<text x="4" y="30" font-size="28" font-family="{font}">{char}</text></svg>'
@@ -23,7 +25,7 @@ def svg(spec: dict[str, Any]) -> str:
     """A Vega-Lite specification as SVG with its labels as text."""
     import json
 
-    return _drawn(json.dumps(spec, sort_keys=True))
+    return _drawn(json.dumps(_legal(spec), sort_keys=True))
 
 
 @lru_cache(maxsize=64)
@@ -31,6 +33,15 @@ def _drawn(spec: str) -> str:
     import vl_convert
 
     return str(vl_convert.vegalite_to_svg(spec))
+
+
+def _legal(part: Any) -> Any:
+    """The specification without characters that no XML may hold: the renderer aborts the process at them."""
+    if isinstance(part, str):
+        return View.clean(part)
+    if isinstance(part, dict):
+        return {_legal(name): _legal(value) for name, value in part.items()}
+    return [_legal(value) for value in part] if isinstance(part, list | tuple) else part
 
 
 def inline_svg(spec: dict[str, Any], prefix: str) -> str:

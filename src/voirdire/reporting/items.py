@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from voirdire.analysis.naming import CELL, cell_of
 from voirdire.reporting.access import View
 from voirdire.reporting.blocks import ItemCard, Picture
 from voirdire.reporting.grid import Column, Entry, Grid, Line
@@ -73,8 +74,8 @@ def _ratings(row: dict[str, Any], words: Words, item: str, width: float | None) 
     ]
     by_judge: dict[str, list[tuple[str, Any]]] = {}
     for name, value in row.items():
-        if name.startswith("judge."):
-            judge, _, condition = name.removeprefix("judge.").rpartition("|")
+        if name.startswith(CELL):
+            judge, condition = cell_of(name)
             by_judge.setdefault(judge, []).append((condition, value))
     judges = [
         Line((words.judge(judge), _conditions(found, words)), (_over(found, words, width),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 HTML_LANG = {"en": "en", "zh": "zh-Hans"}
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 BLUE, ORANGE = (0, 114, 178), (213, 94, 0)
 
 
@@ -34,13 +36,14 @@ def render_html(profile: ProfileLike, lang: str = "en", images: Path | str | Non
 def html(report: Report) -> str:
     """A built report as HTML."""
     template = _environment().get_template("report.html.jinja")
-    return template.render(
+    page = template.render(
         report=report,
         t=report.words.t,
         html_lang=HTML_LANG.get(report.lang, report.lang),
         policy=POLICY,
         **_helpers(),
     )
+    return CONTROL.sub("\ufffd", page)
 
 
 def fragment(profile: ProfileLike, words: Words, grids: Sequence[Grid]) -> str:
@@ -50,7 +53,7 @@ def fragment(profile: ProfileLike, words: Words, grids: Sequence[Grid]) -> str:
     section = summary(View(profile), words)
     bare = [replace(grid, columns=tuple(replace(column, footnote=None) for column in grid.columns)) for grid in grids]
     template = _environment().get_template("notebook.html.jinja")
-    return template.render(section=section, grids=bare, t=words.t, **_helpers())
+    return CONTROL.sub("\ufffd", template.render(section=section, grids=bare, t=words.t, **_helpers()))
 
 
 def _helpers() -> dict[str, Any]:

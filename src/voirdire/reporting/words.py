@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from voirdire.analysis.naming import levels_of
 from voirdire.reporting.access import Cell, Row, View
 from voirdire.texts import has, text
 
@@ -114,7 +115,9 @@ class Words:
 
     def slice(self, name: str) -> str:
         """A slice's name (``culture=cn&category=food`` becomes ``culture: cn, category: food``)."""
-        return self.t("all_items") if name == "all" else View.clean(name).replace("=", ": ").replace("&", ", ")
+        if name == "all":
+            return self.t("all_items")
+        return View.clean(", ".join(f"{column}: {level}" for column, level in levels_of(name)))
 
     def number(self, statistic: str, value: float, width: float | None = 4) -> str:
         """A number rounded for a question whose scale is ``width`` wide.

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
-MEMORY = 4_000_000
+MEMORY = 2_000_000
 CACHE = 250_000
 MOST_UNDEFINED = 0.05
 
@@ -47,15 +47,19 @@ def block_sums(weights: npt.NDArray[np.uint8], blocks: Sequence[Array]) -> list[
     if not parts:
         return []
     rows = np.concatenate([distinct for distinct, _ in parts])
-    sums = np.empty((len(rows), len(weights)))
-    step = max(1, MEMORY // max(weights.shape[1], 1))
-    chunk = np.empty((min(step, len(weights)), weights.shape[1]))
-    for start in range(0, len(weights), step):
-        drawn = chunk[: len(weights) - start]
-        drawn[:] = weights[start : start + step]
-        np.matmul(rows, drawn.T, out=sums[:, start : start + step])
+    sums = _product(rows, weights)
     ends = np.cumsum([len(distinct) for distinct, _ in parts])
     return [_spread(part, place) for part, (_, place) in zip(np.split(sums, ends[:-1]), parts, strict=True)]
+
+
+def _product(rows: Array, weights: npt.NDArray[np.uint8]) -> Array:
+    """rows @ weights.T, the weights made floats for some of the items at a time."""
+    draws, n_items = weights.shape
+    step = max(1, MEMORY // max(draws, 1))
+    sums: Array = rows[:, :step] @ weights[:, :step].astype(float).T
+    for start in range(step, n_items, step):
+        sums += rows[:, start : start + step] @ weights[:, start : start + step].astype(float).T
+    return sums
 
 
 def _spread(sums: Array, place: npt.NDArray[np.int64]) -> Array:

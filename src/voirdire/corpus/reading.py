@@ -61,7 +61,9 @@ def read_corpus(options: CorpusOptions) -> Corpus:
     if items.scales is not None:
         notes.append(note("item_scales", count=items.scales.height))
     notes += _slots(used, options)
-    notes += [*alike("item_id", items.frame["item_id"], long.table), *alike("pool", pools, long.table)]
+    notes += alike("item_id", items.frame["item_id"], long.table)
+    if not any(said.key == "input.note.pools_alike" for said in told):
+        notes += alike("pool", pools, long.table)
     beside = [*_raters(raters, used), *declared.intake([question.id for question in valued.questions])]
     return Corpus(
         items=items.frame,

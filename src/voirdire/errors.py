@@ -3,6 +3,7 @@
 VoirdireError
 ├── InputError       a table or folder that cannot be read as meant: names file, row, column and value
 ├── UsageError       options or arguments that contradict each other or name what does not exist
+│   └── NotFoundError    an estimate that a profile does not have
 ├── SignatureError   a text that is not a signature
 └── PolicyError      a policy file that cannot be applied
 
@@ -49,6 +50,10 @@ class InputError(VoirdireError):
 
 class UsageError(VoirdireError):
     """Options or arguments that contradict each other or name what does not exist."""
+
+
+class NotFoundError(UsageError, KeyError):
+    """An estimate that a profile does not have; also a KeyError."""
 
 
 class SignatureError(VoirdireError):

@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.builders import World, run
 
 from voirdire.analysis.profile import Profile
-from voirdire.errors import InputError
+from voirdire.errors import InputError, NotFoundError
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +73,19 @@ def test_get(profile: Profile) -> None:
 def test_get_of_what_is_not_there(profile: Profile, wrong: dict[str, str]) -> None:
     with pytest.raises(KeyError):
         profile.get("mae", **{"pool": "p0", "judge": "j0", "condition": "c1", **wrong})
+
+
+def test_get_says_what_there_is(profile: Profile) -> None:
+    with pytest.raises(NotFoundError, match="Give another pool; there are: 'p0', 'p1'"):
+        profile.get("mae", pool="p9", judge="j0", condition="c1")
+    with pytest.raises(NotFoundError, match="Give another statistic"):
+        profile.get("mea", pool="p0", judge="j0", condition="c1")
+    with pytest.raises(NotFoundError, match="Give another params"):
+        profile.get("mae", params="a=b", pool="p0", judge="j0", condition="c1")
+
+
+def test_get_takes_the_only_row_when_its_params_are_left_out(profile: Profile) -> None:
+    assert profile.get("alpha", pool="p0").signature.params.keys() == {"level"}
 
 
 def test_short_text(profile: Profile) -> None:

@@ -186,3 +186,24 @@ def test_items_left_out_by_rules_and_splits():
     assert corpus.intake[1].excluded == {"excluded_item": 2}
     assert "planted_columns" in keys(corpus)
     assert balanced(*corpus.intake)
+
+
+def test_a_rule_that_nobody_meets_is_refused():
+    rules = ("us: country == 'US'", "cn: country == 'cn'")
+    with pytest.raises(UsageError, match="--pool cn: no rating meets the rule country == 'cn'"):
+        read_corpus(CorpusOptions(LONG, raters=RATERS, pools=rules))
+
+
+def test_pools_that_differ_by_capital_letters_alone_are_told():
+    raters = table("rater_id,country", "u,Germany", "v,germany", "c,Japan", "x,Japan")
+    assert "pools_alike" in keys(read_corpus(CorpusOptions(LONG, raters=raters, pool_column="country")))
+    assert "pools_alike" not in keys(read_corpus(CorpusOptions(LONG, raters=RATERS, pool_column="country")))
+
+
+def test_columns_that_are_named_in_an_error_are_the_users_own():
+    with pytest.raises(InputError) as by_column:
+        read_corpus(CorpusOptions(LONG, raters=RATERS, pool_column="land"))
+    assert by_column.value.fields["value"] == "item_id, rater_id, question, country, age"
+    with pytest.raises(UsageError) as by_rule:
+        read_corpus(CorpusOptions(LONG, raters=RATERS, pools=("us: contry == 'US'",)))
+    assert "raw" not in by_rule.value.fields["known"]

@@ -37,6 +37,7 @@ FILES = [
         ["row 3", "character 3", "0xe9", "--encoding cp1252"],
     ),
     (lines("a,u,us,1").encode() + "b,花,us,2\n".encode("gb18030"), ["row 3", "character 3", "--encoding gb18030"]),
+    (lines("a,u,us,1").encode() + "b,Müller,Köln,2\n".encode("cp1252"), ["row 3", "--encoding cp1252"]),
     (lines("a,u,us,1").encode("utf-16"), ["UTF-16", "--encoding utf-16"]),
     ("", ["empty", "header"]),
     (HEADER + "\n", ["no rows"]),

@@ -200,3 +200,11 @@ def test_item_columns_of_the_ratings_are_kept_without_an_items_table():
         "culture": ["us", "us", "cn"],
     }
     assert read_corpus(CorpusOptions(pl.DataFrame(rows))).items.rows() == [("a", "us"), ("b", "cn")]
+
+
+def test_a_byte_order_mark_before_another_encoding_is_dropped(tmp_path):
+    file = tmp_path / "ratings.csv"
+    file.write_bytes(b"\xef\xbb\xbf" + "item;rater;pool;score\na;Müller;Köln;1\na;Groß;Köln;5\n".encode("cp1252"))
+    corpus = read_corpus(CorpusOptions(file, encoding="cp1252"))
+    assert corpus.pools == ("Köln",)
+    assert set(corpus.ratings["rater_id"]) == {"Müller", "Groß"}

@@ -67,7 +67,8 @@ class Profile:
         return estimate_of(rows.row(0, named=True))
 
     def _at(self, wanted: Mapping[str, str]) -> pl.DataFrame:
-        return self.estimates.filter(pl.all_horizontal(pl.col(name) == value for name, value in wanted.items()))
+        here = [pl.col(name) == value for name, value in wanted.items()]
+        return self.estimates.filter(pl.all_horizontal(here)) if here else self.estimates
 
     def _not_found(self, wanted: Mapping[str, str], here: pl.DataFrame, rows: pl.DataFrame) -> NotFoundError:
         """Says what could have been asked for instead, for the first part of the place that does not fit."""

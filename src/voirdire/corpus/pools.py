@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -65,7 +66,7 @@ def assign_pools(
     else:
         ratings = _by_column(ratings, raters, table, options)
         pools = tuple(ratings["pool"].drop_nulls().unique(maintain_order=True))
-    told: list[Note] = []
+    told: list[Note] = _alike(pools)
     if not pools:
         ratings, pools = ratings.with_columns(pl.lit("all").alias("pool")), ("all",)
         told.append(warning("one_pool", file=table.name))
@@ -82,7 +83,7 @@ def _by_column(ratings: pl.DataFrame, raters: RaterTable | None, table: Table, o
     wanted = options.pool_column or "pool"
     have = [*ratings.columns, *(raters.frame.columns if raters else ())]
     if wanted not in have and options.pool_column is not None:
-        shown = ", ".join(name for name in have[:30] if not name.startswith("_"))
+        shown = ", ".join(name for name in dict.fromkeys(have[:30]) if name != "raw" and not name.startswith("_"))
         named = {"column": wanted, "option": "--pool-column", "value": shown}
         raise InputError("input.option_column_missing", file=table.file, row=1, **named)
     if wanted not in have:
@@ -117,10 +118,11 @@ def _by_rules(
         theirs = raters.frame.rename({"pool": "pool_given"}) if "pool" in raters.frame.columns else raters.frame
         new = [name for name in theirs.columns if name == "rater_id" or name not in ratings.columns]
         joined = ratings.join(theirs.select(new), on="rater_id", how="left", maintain_order="left")
-    columns = [name for name in joined.columns if not name.startswith("_")]
+    columns = [name for name in joined.columns if name != "raw" and not name.startswith("_")]
     aliases = {"pool": "pool_given"} if "pool_given" in columns else {}
     visible = joined.select(columns).rename({theirs: ours for ours, theirs in aliases.items()})
     met = visible.select([parse_rule(rule, visible.columns).alias(name) for name, rule in rules])
+    _refuse_unmet(met, dict(rules))
     count = met.select(pl.sum_horizontal(pl.all().cast(pl.UInt32))).to_series()
     if (count > 1).any() and options.two_pools != "exclude":
         meets = [name for name in pools if met.filter(count > 1)[name][0]]
@@ -128,6 +130,20 @@ def _by_rules(
     first = met.select(pl.coalesce([pl.when(pl.col(name)).then(pl.lit(name)) for name in pools])).to_series()
     ratings = flag(ratings.with_columns(first.alias("pool"), _count=count), pl.col("_count") > 1, "two_pools")
     return ratings.drop("_count"), pools
+
+
+def _refuse_unmet(met: pl.DataFrame, rules: Mapping[str, str]) -> None:
+    """UsageError for a pool whose rule no rating meets: most often a value spelt otherwise."""
+    for name, rule in rules.items():
+        if met.height and not met[name].any():
+            raise UsageError("input.rule_unmet", pool=name, value=rule)
+
+
+def _alike(pools: tuple[str, ...]) -> list[Note]:
+    """A warning for pools whose names differ by capital letters alone."""
+    folded = [name.casefold() for name in pools]
+    alike = [name for name, low in zip(pools, folded, strict=True) if folded.count(low) > 1]
+    return [warning("pools_alike", pools=some(pl.Series(alike, dtype=pl.String)))] if alike else []
 
 
 def _two_pools(ratings: pl.DataFrame, table: Table, options: CorpusOptions) -> tuple[pl.DataFrame, list[Note]]:

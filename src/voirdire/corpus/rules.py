@@ -53,7 +53,8 @@ def parse_rule(rule: str, columns: Sequence[str]) -> pl.Expr:
     try:
         tree = ast.parse(source, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise UsageError("input.rule_broken", value=rule, reason=str(error)) from error
+        reason = getattr(error, "msg", None) or str(error)
+        raise UsageError("input.rule_broken", value=rule, reason=reason) from error
     return _Reader(rule, columns, quoted).boolean(tree.body).fill_null(False)
 
 

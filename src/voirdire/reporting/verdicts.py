@@ -64,12 +64,27 @@ def _pair_sentence(view: View, words: Words, question: str, cell: Cell, pair: tu
     label = _label(row)
     if label is None:
         return ""
-    key = _why(view, question, label, row, pair)
+    key = _undecided(view, place) if label == "undecided" else _why(view, question, label, row, pair)
     sentence = words.t(f"verdict.pair.{key}", a=pair[0], b=pair[1], least=LEAST)
     tilt = view.row("tilt", **place)
     if tilt is None or tilt.value is None or label == "cannot_say":
         return sentence
-    return words.t("with_number", sentence=sentence, number=_numbers(words, tilt, None))
+    sentence = words.t("with_number", sentence=sentence, number=_numbers(words, tilt, None))
+    permuted = view.row("tilt", params="control=permuted", **place)
+    if permuted is None or permuted.value is None:
+        return sentence
+    return words.t("then", first=sentence, second=words.t("verdict.permuted", value=_number(words, permuted)))
+
+
+def _undecided(view: View, place: dict[str, str]) -> str:
+    """The key of the sentence that says which condition of the rule is not met."""
+    pools = {name: place[name] for name in ("question", "pool", "pool_b")}
+    if _label(view.row("gate.divergent", **pools)) == "no":
+        return "undecided_gap"
+    delta = view.row("delta", **place)
+    if delta is None or delta.low is None or delta.high is None or delta.low <= 0 <= delta.high:
+        return "undecided"
+    return "undecided_noise"
 
 
 def _why(view: View, question: str, label: str, row: Row | None, pools: tuple[str, ...]) -> str:
@@ -85,6 +100,10 @@ def _numbers(words: Words, row: Row, width: float | None) -> str:
     name = words.statistic(row.statistic)
     value = words.number(row.statistic, row.value or 0.0, width)
     return f"{name} {value} {words.interval(row, width)}".rstrip().replace(" ", "\u00a0")
+
+
+def _number(words: Words, row: Row) -> str:
+    return words.number(row.statistic, row.value or 0.0, None)
 
 
 def _label(row: Row | None) -> str | None:

@@ -109,3 +109,20 @@ def test_pandas_index_and_whole_floats():
     frame = pandas.DataFrame({"item_id": pandas.Series([1.0, "x"], dtype=object)})
     assert read_table(frame).frame.rows() == [("1",), ("x",)]
     assert read_table(frame.set_index("item_id", drop=False)).frame.columns == ["item_id"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'simulated = "no"',
+        "[read]\nmap = 3",
+        '[read]\nmissing_labels = "NA"',
+        "read = 3",
+        "[read]\nquestion_columns = [1]",
+    ],
+)
+def test_a_corpus_file_of_another_form_is_refused(line, tmp_path):
+    two_pools().write_csv(tmp_path / "ratings.csv")
+    (tmp_path / "corpus.toml").write_text(line)
+    with pytest.raises(InputError, match="is not of the form"):
+        read_corpus(CorpusOptions(tmp_path))

@@ -23,14 +23,13 @@ def expand_corpus(options: CorpusOptions) -> CorpusOptions:
     for table in ("items", "raters", "questions", "shares"):
         if getattr(options, table) is None:
             found[table] = _table(folder, table)
-    read = settings.get("read", {})
-    columns = tuple(read.get("question_columns", ()))
-    found["question_columns"] = options.question_columns or columns
-    found["mapping"] = {**read.get("map", {}), **options.mapping}
-    found["missing_labels"] = options.missing_labels or tuple(read.get("missing_labels", ()))
-    found["anonymous_raters"] = options.anonymous_raters or bool(read.get("anonymous_raters", False))
+    read = _of_kind(settings, "read", {}, folder)
+    found["question_columns"] = options.question_columns or tuple(_of_kind(read, "question_columns", [], folder))
+    found["mapping"] = {**_of_kind(read, "map", {}, folder), **options.mapping}
+    found["missing_labels"] = options.missing_labels or tuple(_of_kind(read, "missing_labels", [], folder))
+    found["anonymous_raters"] = options.anonymous_raters or _of_kind(read, "anonymous_raters", False, folder)
     found["name"] = options.name or str(settings.get("name", folder.name))
-    found["simulated"] = options.simulated or bool(settings.get("simulated", False))
+    found["simulated"] = options.simulated or _of_kind(settings, "simulated", False, folder)
     return replace(options, **found)
 
 
@@ -56,6 +55,19 @@ def _settings(folder: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError("input.toml_broken", file=str(file), value=str(error)) from error
+
+
+def _of_kind(settings: dict[str, Any], key: str, default: Any, folder: Path) -> Any:
+    """An entry of corpus.toml, or InputError when it is of another kind than its default, or holds no texts."""
+    value = settings.get(key, default)
+    held = (
+        list(value.values()) if key == "map" and isinstance(value, dict) else value if isinstance(value, list) else []
+    )
+    if type(value) is not type(default) or not all(isinstance(entry, str) for entry in held):
+        kinds = {dict: "{}", list: '["..."]', bool: "true, false"}
+        known = {"file": str(folder / "corpus.toml"), "entry": key, "known": kinds[type(default)]}
+        raise InputError("input.toml_entry", **known, value=str(value))
+    return value
 
 
 def _table(folder: Path, name: str, needed: bool = False) -> Path | None:

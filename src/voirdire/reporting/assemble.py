@@ -28,10 +28,11 @@ def build(profile: ProfileLike, lang: str = "en", images: Path | str | None = No
         builder = Builder(view, words, footnotes, question["id"], verdicts.width_of(view, question["id"]))
         sections.extend(_question(builder, place, question, folder))
     sections.extend(_reckoning(view, words, footnotes))
-    name = View.clean(view.meta.get("name") or words.t("unnamed"))
     banner = words.t("simulated") if view.meta.get("simulated") else ""
     kind = "" if view.judges else "_of_pools"
-    title, subtitle = words.t(f"title{kind}", name=name), words.t(f"subtitle{kind}")
+    title, subtitle = words.t(f"title{kind}"), words.t(f"subtitle{kind}")
+    if name := View.clean(view.meta.get("name") or ""):
+        title = words.t("title_named", title=title, name=name)
     return Report(lang, title, subtitle, banner, _facts(view, words), sections, words)
 
 
@@ -67,7 +68,7 @@ def summary(view: View, words: Words) -> Section:
         if several and entries:
             section.blocks.append(Text((words.t("question_label", question=question),), "label"))
         section.blocks.append(Bullets(tuple(entries), "verdicts"))
-    section.blocks.append(Text((words.t("on_this_corpus"),), "note"))
+    section.blocks.append(Text((words.t("on_this_corpus" if judged else "on_this_corpus_of_pools"),), "note"))
     if judged:
         caution = [words.t("caution.tilt", a=a, b=b) for a, b in view.pairs(judged[0])[:1]]
         caution += [words.t("caution.compression")] if caution else []

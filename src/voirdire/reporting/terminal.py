@@ -43,7 +43,7 @@ def renderables(profile: ProfileLike, lang: str = "en", report: Path | str | Non
     if view.judged and view.judges:
         first = view.pairs(judged[0]["id"])[:1]
         parts += [Text(words.t("caution.tilt", a=a, b=b)) for a, b in first]
-    parts.append(Text(words.t("on_this_corpus")))
+    parts.append(Text(words.t("on_this_corpus" if view.judged and view.judges else "on_this_corpus_of_pools")))
     if report is not None:
         parts += [Text(), Text(words.t("terminal.report", path=report))]
     return parts

@@ -33,16 +33,21 @@ def judge_sentences(view: View, words: Words, question: str, cell: Cell) -> list
 
 
 def _pool_sentence(view: View, words: Words, question: str, cell: Cell, pool: str) -> str:
-    row = view.row("verdict", question=question, pool=pool, judge=cell.judge, condition=cell.condition)
+    place = {"question": question, "pool": pool, "judge": cell.judge, "condition": cell.condition}
+    row = view.row("verdict", **place)
     label = _label(row)
     if label is None:
         return ""
     key = _why(view, question, label, row, (pool,))
     sentence = words.t(f"verdict.pool.{key}", pool=pool, least=LEAST)
-    mae = view.row("mae", question=question, pool=pool, judge=cell.judge, condition=cell.condition)
+    mae = view.row("mae", **place)
     if mae is None or mae.value is None:
         return sentence
-    return words.t("with_number", sentence=sentence, number=_numbers(words, mae, width_of(view, question)))
+    numbers = [_numbers(words, mae, width_of(view, question))]
+    against = view.row("mae_vs_constant", **place)
+    if label == "no_better_than_constant" and against is not None and against.value is not None:
+        numbers.append(_numbers(words, against, width_of(view, question)))
+    return words.t("with_number", sentence=sentence, number=words.list(numbers))
 
 
 def _pools_by_label(view: View, words: Words, question: str, cell: Cell) -> list[str]:

@@ -121,6 +121,10 @@ def test_draws_of_raters_are_wider_and_say_so() -> None:
         assert wide.interval.high - wide.value == pytest.approx(wide.value - wide.interval.low)  # type: ignore[operator]
         assert wide.interval.high - wide.interval.low > narrow.interval.high - narrow.interval.low
         assert wide.signature.definition["unit"] == "items+raters"
+    biased = raters.estimates.filter(pl.col("statistic") == "cross_pool_mad.rater_bias")
+    assert (biased["value"] > 0).all()
+    assert biased.height > 0
+    assert not items.estimates["statistic"].str.ends_with("rater_bias").any()
 
 
 def test_few_raters_have_no_interval_of_raters() -> None:

@@ -17,6 +17,7 @@ from voirdire.analysis.rows import Table
 from voirdire.stats.features import Array, Features, PoolArrays
 
 Mask = npt.NDArray[np.bool_]
+RATER_BIAS = ".rater_bias"
 RATER_METHOD = "normal"
 
 

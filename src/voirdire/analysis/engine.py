@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,10 @@ BLOCKS = 32_000_000
 
 @dataclass(frozen=True)
 class Result:
-    """Values of one statistic on S selections: NaN with a reason where undefined, NaN ends without an interval."""
+    """Values of one statistic on S selections: NaN with a reason where undefined, NaN ends without an interval.
+
+    bias : where raters are drawn, mean of their draws - value; None elsewhere
+    """
 
     statistic: Statistic
     values: Array
@@ -35,6 +39,15 @@ class Result:
     high: Array
     n: npt.NDArray[np.int64]
     method: str
+    bias: Array | None = None
+
+
+class Ends(NamedTuple):
+    """The ends of S intervals; with raters drawn also the bias, mean of their draws - estimate."""
+
+    low: Array
+    high: Array
+    bias: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -83,11 +96,11 @@ class ItemSampler:
         values: Array,
         draws: Array,
         left_out: Array | None,
-    ) -> tuple[Array, Array]:
+    ) -> Ends:
         """Percentile or BCa ends of (S, D) draws."""
         if left_out is not None:
-            return bca(values, draws, left_out, self.options.level)
-        return percentile(draws, self.options.level)
+            return Ends(*bca(values, draws, left_out, self.options.level))
+        return Ends(*percentile(draws, self.options.level))
 
     @property
     def method(self) -> str:
@@ -211,22 +224,22 @@ def _one(
     n = selected[statistic.features[statistic.n_of]].point
     if mean_of_cells:
         values, reasons = _mean_of_cells(values, reasons, matrix)
-    low = high = np.full(values.shape, np.nan)
+    ends = Ends(np.full(values.shape, np.nan), np.full(values.shape, np.nan))
     method = "none"
     if statistic.interval == "fisher_z":
-        low, high = fisher_z(values, n, sampler.options.level)
+        ends = Ends(*fisher_z(values, n, sampler.options.level))
         method = "fisher_z"
     elif _resampled(statistic, sampler) and sums[0].draws.shape[-1]:
         draws = statistic.numbers(tuple(part.draws for part in sums))
         if mean_of_cells:
             draws = _average(draws.T, matrix).T
         left_out = _left_out(statistic, features, target, matrix) if sampler.method == "bca" else None
-        low, high = sampler.interval(target, values, draws, left_out)
+        ends = sampler.interval(target, values, draws, left_out)
         method = sampler.method
     undefined = np.isnan(values)
-    low, high = np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
+    low, high = np.where(undefined, np.nan, ends.low), np.where(undefined, np.nan, ends.high)
     reasons = np.where(undefined & unexplained(reasons), "not_computable", reasons)
-    return Result(statistic, values, reasons, low, high, np.rint(n).astype(np.int64), method)
+    return Result(statistic, values, reasons, low, high, np.rint(n).astype(np.int64), method, ends.bias)
 
 
 def _resampled(statistic: Statistic, sampler: ItemSampler) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from voirdire.analysis.context import Context, Mask, context_reason, scale_codes, subset
+from voirdire.analysis.context import RATER_BIAS, Context, Mask, context_reason, scale_codes, subset
 from voirdire.analysis.engine import ItemSampler, Result, active, compute, ruled_out
 from voirdire.analysis.panels import Cells
 from voirdire.analysis.rater_sampler import sampler_of
@@ -240,9 +240,23 @@ class _Writer:
     def _write(self, result: Result, target: tuple[int, ...], kept: Mask, texts: list[str]) -> None:
         values, reasons, low, high = self._other_scale(result)
         chosen = np.flatnonzero(kept)
-        selections = self.selections
+        self._add(result, "", chosen, (values, reasons, low, high), target, texts)
+        if result.bias is not None:
+            biased, nothing = chosen[np.isfinite(low[chosen])], np.full(len(values), np.nan)
+            self._add(result, RATER_BIAS, biased, (result.bias, reasons, nothing, nothing), target, texts)
+
+    def _add(
+        self,
+        result: Result,
+        suffix: str,
+        chosen: np.ndarray,
+        columns: tuple[Array, np.ndarray, Array, Array],
+        target: tuple[int, ...],
+        texts: list[str],
+    ) -> None:
+        values, reasons, low, high = columns
         self.context.table.add(
-            result.statistic.name,
+            f"{result.statistic.name}{suffix}",
             values[chosen],
             params=result.statistic.key[1],
             reasons=[context_reason(self.context, reasons[s], target) for s in chosen],
@@ -256,8 +270,8 @@ class _Writer:
                 **self.sampler.told(target),
             ),
             question=self.context.panel.question.id,
-            judge=[selections.judges[s] for s in chosen],
-            condition=[selections.conditions[s] for s in chosen],
+            judge=[self.selections.judges[s] for s in chosen],
+            condition=[self.selections.conditions[s] for s in chosen],
             slice=self.slice,
             **self.context.names(target),
         )

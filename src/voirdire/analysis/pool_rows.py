@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.analysis.context import Context, Mask, context_reason, scale_codes, subset
+from voirdire.analysis.context import RATER_BIAS, Context, Mask, context_reason, scale_codes, subset
 from voirdire.analysis.engine import SUMS, ItemSampler, Result, active, compute_each, ruled_out
 from voirdire.analysis.rater_sampler import sampler_of
 from voirdire.stats.alpha import alpha
@@ -122,19 +122,20 @@ def add_results(
     """Rows of additive statistics of a pool or pair."""
     more = {} if sampler is None else sampler.told(target)
     for result in results:
-        context.table.add(
-            result.statistic.name,
-            result.values,
-            params=result.statistic.key[1],
-            reasons=[context_reason(context, reason, target) for reason in result.reasons],
-            low=result.low,
-            high=result.high,
-            n=result.n,
-            definition=context.definition(result.method, **more),
-            question=context.panel.question.id,
-            slice=slice_name,
+        common: dict[str, Any] = {
+            "params": result.statistic.key[1],
+            "n": result.n,
+            "definition": context.definition(result.method, **more),
+            "question": context.panel.question.id,
+            "slice": slice_name,
             **context.names(target),
+        }
+        reasons = [context_reason(context, reason, target) for reason in result.reasons]
+        context.table.add(
+            result.statistic.name, result.values, reasons=reasons, low=result.low, high=result.high, **common
         )
+        if result.bias is not None and np.isfinite(result.low).all():
+            context.table.add(f"{result.statistic.name}{RATER_BIAS}", result.bias, **common)
 
 
 def _add_counts(context: Context, name: str, mask: Mask) -> None:

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from voirdire.analysis.context import RATER_METHOD, Context, Mask
-from voirdire.analysis.engine import ItemSampler, Sums
+from voirdire.analysis.engine import Ends, ItemSampler, Sums
 from voirdire.stats.features import Array, Features, PoolArrays
 from voirdire.stats.raters import RaterSampling, rater_interval
 
@@ -114,7 +114,7 @@ class RaterSampler(ItemSampler):
         values: Array,
         draws: Array,
         left_out: Array | None,  # noqa: ARG002  (BCa is of items alone)
-    ) -> tuple[Array, Array]:
+    ) -> Ends:
         """Estimate +- t * SE of the draws of items and of raters."""
         items = len(self.weights)
         found = rater_interval(
@@ -125,4 +125,4 @@ class RaterSampler(ItemSampler):
             df_items=self.weights.shape[1] - 1,
             df_raters=self.sampling.df(*target),
         )
-        return found.low, found.high
+        return Ends(found.low, found.high, found.bias)

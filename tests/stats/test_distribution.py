@@ -145,11 +145,3 @@ def test_raters_of_few_items_fall_back_to_one_rating_an_item() -> None:
 def test_floor_is_undefined_with_one_rater_an_item() -> None:
     floor = d.overall_floor([0, 1], [0, 0], [1, 2], LEVELS, rng=np.random.default_rng(1))
     assert (floor.w1, floor.js, floor.undefined) == (None, None, "one_rater")
-
-
-def test_plurality_agreement_shares_ties_and_averages_repeats() -> None:
-    counts = np.array([[3, 1, 0], [1, 1, 1], [0, 0, 0], [0, 2, 2]])
-    codes = np.array([[[0.0, 1.0], [2.0, 2.0], [1.0, 1.0], [np.nan, 1.0]]])
-    result = d.plurality_agreement(counts, codes)
-    assert result.values[0] == pytest.approx([0.5, 1 / 3, 0.0, 0.5])
-    assert result.valid[0].tolist() == [True, True, False, True]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.analysis.context import Context, context_reason
+from voirdire.analysis.distribution_rows import add_distributions
 from voirdire.analysis.engine import ItemSampler
+from voirdire.analysis.full_cells import FullCells
 from voirdire.analysis.judge_rows import FOLDS, Judged
 from voirdire.analysis.judge_tests import add_delta_tests, add_repeats, add_spearman
-from voirdire.analysis.panels import MOST_VALUES, Panel
 from voirdire.analysis.selections import Selections
 from voirdire.signature import pairs
 from voirdire.statistic import REGISTRY, Statistic
-from voirdire.stats.distribution import overall_distances, overall_floor
 from voirdire.stats.features import Array, Features, PoolArrays
 from voirdire.stats.permuted import permuted_disagreement, permuted_mae, permuted_pair
 from voirdire.stats.raters import equalised
@@ -31,13 +29,12 @@ def add_extras(context: Context, judged: Judged) -> None:
     """Every row of section 2 that is not additive, over all items."""
     features = Features(context.panel.arrays, judged.cube, min_gap=context.options.min_gap)
     full = judged.selections.keep(judged.selections.full)
-    writer = _Full(context, judged, full, full.matrix.argmax(1))
+    writer = FullCells(context, judged, full, full.matrix.argmax(1))
     add_delta_tests(context, judged, features)
     add_spearman(context, judged, features)
     add_repeats(context, judged)
     features.forget()
-    for k in range(len(context.pools)):
-        _add_distribution(writer, k)
+    add_distributions(writer)
     _add_permuted(writer, features)
     if not context.panel.question.scale.nominal:
         _add_recalibrated(writer, features)
@@ -45,112 +42,7 @@ def add_extras(context: Context, judged: Judged) -> None:
             _add_equalised(context, judged, pair)
 
 
-@dataclass(frozen=True)
-class _Full:
-    """Writes one row for every full cell."""
-
-    context: Context
-    judged: Judged
-    full: Selections
-    cell: np.ndarray
-
-    def add(
-        self,
-        statistic: str,
-        by_cell: Array,
-        target: tuple[int, ...],
-        *,
-        reason: str | list[str | None] | None = None,
-        any_scale: bool = False,
-        method: str = "none",
-        ends: tuple[Array, Array] | None = None,
-        n: npt.ArrayLike = 0,
-        params: str = "",
-        **definition: Any,
-    ) -> None:
-        """Rows of per-cell values (C,), NaN with a reason; cells of judges on another scale are undefined."""
-        other = self.judged.rank_only & (not any_scale)
-        values = np.where(other, np.nan, by_cell)
-        given = reason if isinstance(reason, list) else [reason] * len(values)
-        reasons = ["other_scale" if other[c] else given[c] for c in range(len(values))]
-        low, high = ends if ends is not None else (np.full(len(values), np.nan),) * 2
-        counts = np.broadcast_to(np.asarray(n, dtype=int), values.shape)
-        self.context.table.add(
-            statistic,
-            values[self.cell],
-            params=params,
-            reasons=[reasons[c] for c in self.cell],
-            low=np.where(np.isnan(values), np.nan, low)[self.cell],
-            high=np.where(np.isnan(values), np.nan, high)[self.cell],
-            n=counts[self.cell],
-            definition=self.context.definition(method, **definition),
-            question=self.context.panel.question.id,
-            judge=list(self.full.judges),
-            condition=list(self.full.conditions),
-            **self.context.names(target),
-        )
-
-
-def _add_distribution(writer: _Full, k: int) -> None:
-    """``distribution.w1`` and ``.js`` of each cell, and the pool's own left-one-rater-out floor."""
-    panel, cube = writer.context.panel, np.round(writer.judged.cube, 9)
-    reason = "aggregate_pool" if panel.pools[k] in panel.aggregate else None
-    reason = reason or (None if panel.values.size else "too_many_values")
-    w1, js, n = np.full(len(cube), np.nan), np.full(len(cube), np.nan), np.zeros(len(cube), dtype=int)
-    reasons: list[str | None] = [reason or "no_items"] * len(cube)
-    for cell in np.flatnonzero(~writer.judged.rank_only) if reason is None else ():
-        found = _cell_distances(panel, k, cube[cell])
-        if found is None:
-            reasons[cell] = "too_many_values"
-        else:
-            w1[cell], js[cell], n[cell] = found
-    if panel.question.scale.nominal:
-        writer.add("distribution.w1", np.full(len(cube), np.nan), (k,), reason="nominal_scale")
-    else:
-        writer.add("distribution.w1", w1, (k,), reason=reasons, n=n, form="overall")
-    writer.add("distribution.js", js, (k,), reason=reasons, n=n, form="overall", unit="distance_base_2")
-    _add_floor(writer.context, k, reason)
-
-
-def _cell_distances(panel: Panel, k: int, ratings: Array) -> tuple[float, float, int] | None:
-    """Wasserstein-1, Jensen-Shannon and items of one cell's ratings (I, R); None with too many values to count."""
-    known = np.round(panel.values, 9)
-    values = np.unique(np.concatenate([known, ratings[~np.isnan(ratings)]]))
-    if len(values) > MOST_VALUES:
-        return None
-    counts = np.zeros((panel.n_items, len(values)))
-    counts[:, np.searchsorted(values, known)] = panel.counts[k]
-    found = overall_distances(ratings[None], counts, values)
-    return float(found.w1[0]), float(found.js[0]), int(found.n[0])
-
-
-def _add_floor(context: Context, k: int, reason: str | None) -> None:
-    panel = context.panel
-    rows = panel.rows[k]
-    place = {"question": panel.question.id, "pool": panel.pools[k]}
-    if reason is not None:
-        for part in ("w1", "js"):
-            definition = context.definition()
-            context.table.add(f"distribution.{part}_floor", None, reasons=reason, definition=definition, **place)
-        return
-    codes = np.searchsorted(panel.values, rows.value)
-    floor = overall_floor(
-        rows.item, rows.rater, codes, panel.values, rng=context.rng("floor", panel.pools[k]), anonymous=panel.anonymous
-    )
-    definition = context.definition(form="overall", left_out=floor.method, seed=context.options.seed)
-    for part, value in (("w1", floor.w1), ("js", floor.js)):
-        nominal = part == "w1" and panel.question.scale.nominal
-        context.table.add(
-            f"distribution.{part}_floor",
-            None if nominal else value,
-            reasons="nominal_scale" if nominal else floor.undefined,
-            n=floor.n,
-            definition=definition,
-            **place,
-        )
-
-
-def _add_permuted(writer: _Full, features: Features) -> None:
+def _add_permuted(writer: FullCells, features: Features) -> None:
     """The judge's own ratings permuted over the items: the exact expectation."""
     context, arrays = writer.context, writer.context.panel.arrays
     ratings, params = writer.judged.cube, "control=permuted"
@@ -188,7 +80,7 @@ def _noise_difference(features: Features, a: int, b: int) -> Array:
         return np.asarray(np.where(judged > 0, difference, 0.0).sum(1) / judged.sum(1))
 
 
-def _add_recalibrated(writer: _Full, features: Features) -> None:
+def _add_recalibrated(writer: FullCells, features: Features) -> None:
     """MAE against every pool after a cross-fitted monotone map fitted on one; many pools: those of the pairs shown."""
     context, arrays = writer.context, writer.context.panel.arrays
     folds = make_folds(context.panel.n_items, FOLDS, context.rng("recalibrate"))

@@ -211,25 +211,6 @@ def overall_floor(
     return Floor(float(w1.mean()), float(js.mean()), int(enough.sum()), "whole raters")
 
 
-def plurality_agreement(counts: npt.ArrayLike, codes: Array) -> PerItem:
-    """Whether the judge gives the pool's most frequent label; 1 / k when k labels tie for it and it gives one.
-
-    counts : (I, L); codes : (C, I) or (C, I, R) places of the judge's labels, NaN where missing -> (C, I)
-
-    >>> plurality_agreement([[2, 1, 0], [1, 1, 0]], np.array([[0.0, 1.0]])).values
-    array([[1. , 0.5]])
-    """
-    table = np.asarray(counts, dtype=float)
-    top = table == table.max(1, keepdims=True)
-    credit = top / top.sum(1, keepdims=True)
-    cube = codes[..., None] if codes.ndim == 2 else codes
-    given = ~np.isnan(cube)
-    place = np.nan_to_num(cube).astype(np.intp)
-    score = np.where(given, credit[np.arange(len(table))[:, None], place], 0.0).sum(-1)
-    valid = given.any(-1) & (table.sum(1) > 0)
-    return PerItem(np.where(valid, score / np.maximum(given.sum(-1), 1), 0.0), valid)
-
-
 def _entropy(p: Array) -> Array:
     """(...) entropy in bits of shares (..., L)."""
     result: Array = -(p * np.log2(np.where(p > 0, p, 1.0))).sum(-1)

@@ -137,6 +137,7 @@ def kappa_qw(*sums: Array) -> Array:
 def spread_sd_ratio(*sums: Array) -> Array:
     """How much of the scale the judge uses: sd of its ratings over sd of the consensus."""
     judge = sample_variance(sums[0], sums[1], sums[3])
+    judge = np.where(constant_side(sums[0], sums[1], sums[3]), 0.0, judge)
     return np.sqrt(ratio(judge, sample_variance(sums[0], sums[2], sums[4])))
 
 

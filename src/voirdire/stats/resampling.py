@@ -55,6 +55,8 @@ def block_sums(weights: npt.NDArray[np.uint8], blocks: Sequence[Array]) -> list[
 def _product(rows: Array, weights: npt.NDArray[np.uint8]) -> Array:
     """rows @ weights.T, the weights made floats for some of the items at a time."""
     draws, n_items = weights.shape
+    if draws == 0:
+        return np.empty((len(rows), 0))
     step = max(1, MEMORY // max(draws, 1))
     sums: Array = rows[:, :step] @ weights[:, :step].astype(float).T
     for start in range(step, n_items, step):

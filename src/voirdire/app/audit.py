@@ -110,12 +110,12 @@ def _publish(held: Path, out: Path) -> list[Path]:
 
     Other files of the folder stay as they are.
     """
-    names = sorted(
-        (file.relative_to(held) for file in held.rglob("*") if file.is_file()), key=lambda name: name.name == PROFILE
-    )
+    made = [path.relative_to(held) for path in held.rglob("*")]
+    names = sorted((name for name in made if (held / name).is_file()), key=lambda name: name.name == PROFILE)
     (out / PROFILE).unlink(missing_ok=True)
+    for folder in (name for name in made if (held / name).is_dir()):
+        (out / folder).mkdir(parents=True, exist_ok=True)
     for name in names:
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
         (held / name).replace(out / name)
     return [out / name for name in names]
 

@@ -6,7 +6,7 @@ import typer
 
 from voirdire.cli import options as o
 from voirdire.cli.build import add
-from voirdire.cli.run import run_audit
+from voirdire.cli.finish import run_audit
 
 
 def register(app: typer.Typer) -> None:

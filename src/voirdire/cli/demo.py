@@ -25,7 +25,7 @@ def demo(
     lang: o.Lang = None,
 ) -> None:
     from voirdire.app.demo import demo as run_demo
-    from voirdire.cli.run import Reader, finish
+    from voirdire.cli.finish import Reader, finish
 
     language = ctx.find_object(str) or "en"
     reader = Reader(language, quiet=json)

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from voirdire.errors import InputError, UsageError
+from voirdire.judging.judges_file import check_names, read_judges
+from voirdire.judging.nouns import JudgeSpec
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "judges.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_a_whole_file(tmp_path: Path) -> None:
+    file = written(
+        tmp_path,
+        """
+        [[judge]]
+        model = "openai/gpt-4o"
+        origin = "us"
+
+        [[judge]]
+        name = "本地"
+        model = "compatible/org/model"
+        base_url = "http://localhost:8000/v1"
+        key_env = "MY_SERVER_KEY"
+        origin = "cn"
+        size = 72
+        open = true
+        released = 2025-01-01
+        parameters = { temperature = 0.0, max_tokens = 8, stop = ["."] }
+        """,
+    )
+    first, second = read_judges(file)
+    assert first == JudgeSpec("openai/gpt-4o", "openai", "gpt-4o", covariates={"origin": "us"})
+    assert second == JudgeSpec(
+        "本地",
+        "compatible",
+        "org/model",
+        "http://localhost:8000/v1",
+        "MY_SERVER_KEY",
+        {"temperature": 0.0, "max_tokens": 8, "stop": ["."]},
+        {"origin": "cn", "size": "72", "open": "true", "released": "2025-01-01"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "placed"),
+    [
+        ("replay/runs/j.csv", "{folder}/runs/j.csv"),
+        ("replay/runs/j.csv#openai/gpt-4o", "{folder}/runs/j.csv#openai/gpt-4o"),
+        ("replay//data/j.csv", "/data/j.csv"),
+        ("python/rules/mine.py:judge", "{folder}/rules/mine.py:judge"),
+        ("python/package.module:judge", "package.module:judge"),
+        ("control/copy_us", "copy_us"),
+    ],
+)
+def test_files_are_relative_to_the_judges_file(model: str, placed: str, tmp_path: Path) -> None:
+    (spec,) = read_judges(written(tmp_path, f'[[judge]]\nmodel = "{model}"\n'))
+    assert (spec.name, spec.model) == (model, placed.format(folder=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "entry"),
+    [
+        ("[[judge]\n", "not_toml", None),
+        ("", "none", None),
+        ("judge = 3", "none", None),
+        ("judge = ['a/b']", "none", None),
+        ("name = 'x'\n[[judge]]\nmodel = 'a/b'", "outside", None),
+        ("[[judge]]\nmodel = 'a/b'\n[[judge]]\nname = 'x'", "no_model", 2),
+        ("[[judge]]\nmodel = 'gpt-4o'", "model", 1),
+        ("[[judge]]\nmodel = '/gpt-4o'", "model", 1),
+        ("[[judge]]\nmodel = 'openai/'", "model", 1),
+        ("[[judge]]\nmodel = 3", "not_text", 1),
+        ("[[judge]]\nmodel = 'a/b'\nbase_url = ''", "not_text", 1),
+        ("[[judge]]\nmodel = 'a/b'\nparameters = 3", "parameters", 1),
+        ("[[judge]]\nmodel = 'a/b'\norigin = ['us']", "covariate", 1),
+        ("[[judge]]\nmodel = 'a/b'\njudge = 'x'", "covariate", 1),
+        ("[[judge]]\nmodel = 'a/b'\n[[judge]]\nmodel = 'a/b'", "twice", 2),
+    ],
+)
+def test_errors_name_file_and_entry(text: str, key: str, entry: int | None, tmp_path: Path) -> None:
+    file = written(tmp_path, text)
+    with pytest.raises(InputError) as caught:
+        read_judges(file)
+    assert caught.value.key == f"cli_run.judges.{key}"
+    assert caught.value.fields.get("entry") == entry
+    for lang in ("en", "zh"):
+        assert str(file) in caught.value.message(lang)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "key = 'sk-Secret123'",
+        "api_key = 'sk-Secret123'",
+        "API-KEY = 'sk-Secret123'",
+        "key_env = 'sk-Secret123'",
+        "parameters = { apikey = 'sk-Secret123' }",
+        "parameters = { authorization = 'Bearer sk-Secret123' }",
+    ],
+)
+def test_a_key_in_the_file_is_refused_and_not_shown(line: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_judges(written(tmp_path, f"[[judge]]\nmodel = 'a/b'\n{line}\n"))
+    for lang in ("en", "zh"):
+        assert "Secret123" not in caught.value.message(lang)
+    assert "Secret123" not in repr(caught.value.fields)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--judges"):
+        read_judges(tmp_path / "none.toml")
+
+
+def test_two_judges_of_one_name() -> None:
+    with pytest.raises(UsageError, match="'a/b'"):
+        check_names((JudgeSpec("a/b", "a", "b"), JudgeSpec("a/b", "a", "b", "http://x")))

@@ -52,11 +52,16 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question put to judges: its scale and its wording by language (used where an item has no prompt of its own)."""
+    """A question put to judges: its scale and its wording by language (used where an item has no prompt of its own).
+
+    role : as in the questions table. Items' own prompts are wordings of the evaluation question (role ``evaluation``
+        or None); a question of another role is asked in its own words.
+    """
 
     id: str
     scale: Scale
     text: Mapping[str, str] = field(default_factory=dict)
+    role: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,7 @@ class Condition:
     prefixes : texts before the question, in order; instruction : the rating instruction; tightening : what is
         added after the first, second, ... malformed reply; demonstration_frame : texts around the examples
         (``before``, ``example`` with ``{level}``, ``after``), empty without a design
+    material : said once before the first text that stands in tags: it is what is rated, not an instruction
     image : ``file`` (the image), ``alt`` (its description instead) or ``none``
     cues : images shown before the item, e.g. of a persona; reversed : the scale is asked with its ends exchanged, so
         that a reply k means low + high - k
@@ -120,6 +126,7 @@ class Condition:
     image: Literal["file", "alt", "none"] = "file"
     cues: tuple[Path, ...] = ()
     reversed: bool = False
+    material: str = ""
     digest: str = ""
 
     @property

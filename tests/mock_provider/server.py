@@ -6,7 +6,7 @@ import asyncio
 import re
 from typing import Any
 
-from tests.mock_provider import admin
+from tests.mock_provider import admin, batches
 from tests.mock_provider.calls import call
 from tests.mock_provider.dialects import Answer
 from tests.mock_provider.plan import Behaviour
@@ -99,7 +99,7 @@ class Connection(asyncio.Protocol):
         if admin_answer is not None:
             self._write(admin_answer.encode())
             return
-        found, seconds = call(self.state, request)
+        found, seconds = batches.answer(self.state, request) or call(self.state, request)
         self.state.in_flight += 1
         self.state.max_in_flight = max(self.state.max_in_flight, self.state.in_flight)
         if seconds <= 0:

@@ -175,7 +175,7 @@ def find_function(target: str) -> Callable[..., Any]:
         raise UsageError("cli_run.python.import", value=target, why=_why(error)) from error
     if not callable(found):
         raise UsageError("cli_run.python.not_callable", value=target, kind=type(found).__name__)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def read_answer(answer: Any) -> Reply:

@@ -108,9 +108,8 @@ def read_consensus(folder: Path) -> dict[tuple[str, str, str], float]:
 def _pool_rate(spec: JudgeSpec, consensus: Consensus) -> Rate:
     kind, _, named = spec.model.partition("_")
     pools = sorted({pool for pool, _, _ in consensus})
-    if kind == "copy":
-        known = {pool: (pool,) for pool in pools}
-    else:
+    known: dict[str, tuple[str, ...]] = {pool: (pool,) for pool in pools}
+    if kind == "midpoint":
         known = {f"{a}_{b}": (a, b) for a, b in permutations(pools, 2)}
     rounded = named not in known and named.endswith("_rounded")
     name = named.removesuffix("_rounded") if rounded else named

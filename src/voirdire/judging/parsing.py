@@ -116,7 +116,7 @@ def separate_reasoning(text: str) -> tuple[str, str]:
     the server's template had opened. A block that never ends is all reasoning and leaves nothing visible.
 
     >>> separate_reasoning("<think>Hm, polite.</think>\n4")
-    ('Hm, polite.', '\\n4')
+    ('Hm, polite.', '\n4')
     >>> separate_reasoning("so it is high</think>4"), separate_reasoning("<think>it is 4")
     (('so it is high', '4'), ('it is 4', ''))
     >>> separate_reasoning("4 <think>or 5</think>")

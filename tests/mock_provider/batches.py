@@ -261,8 +261,8 @@ def _openai_upload(state: State, request: Request, found: re.Match[str]) -> Answ
     boundary = re.search(r"boundary=(\S+)", request.headers["content-type"])
     assert boundary is not None
     parts = request.body.split(b"--" + boundary[1].strip('"').encode())
-    purpose = [part for part in parts if b'name="purpose"' in part][0].split(b"\r\n\r\n", 1)[1].strip()
-    content = [part for part in parts if b'name="file"' in part][0].split(b"\r\n\r\n", 1)[1].removesuffix(b"\r\n")
+    purpose = next(part for part in parts if b'name="purpose"' in part).split(b"\r\n\r\n", 1)[1].strip()
+    content = next(part for part in parts if b'name="file"' in part).split(b"\r\n\r\n", 1)[1].removesuffix(b"\r\n")
     if purpose != b"batch":
         return _error(state, "openai", 400, "purpose must be batch", "invalid_request")
     name = f"file-{len(state.files) + 1:04d}"

@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 
     from voirdire.judging.ledger import Ledger
 
-SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS batch (id INTEGER PRIMARY KEY, judge TEXT NOT NULL, key TEXT NOT NULL UNIQUE,"
-    " marker TEXT NOT NULL, requests INTEGER NOT NULL, reserved REAL NOT NULL, at REAL NOT NULL, provider_id TEXT,"
-    " state TEXT NOT NULL CHECK (state IN ('intent', 'open', 'collected', 'dropped')))",
-    "CREATE TABLE IF NOT EXISTS batch_request (cell INTEGER NOT NULL, number INTEGER NOT NULL, batch INTEGER NOT NULL,"
-    " PRIMARY KEY (cell, number, batch)) WITHOUT ROWID",
-    "CREATE INDEX IF NOT EXISTS batch_requests ON batch_request (batch)",
-)
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS batch (
+  id INTEGER PRIMARY KEY, judge TEXT NOT NULL, key TEXT NOT NULL UNIQUE, marker TEXT NOT NULL,
+  requests INTEGER NOT NULL, reserved REAL NOT NULL, at REAL NOT NULL, provider_id TEXT,
+  state TEXT NOT NULL CHECK (state IN ('intent', 'open', 'collected', 'dropped'))
+);
+CREATE TABLE IF NOT EXISTS batch_request (
+  cell INTEGER NOT NULL, number INTEGER NOT NULL, batch INTEGER NOT NULL, PRIMARY KEY (cell, number, batch)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS batch_requests ON batch_request (batch)
+"""
 """``number`` is that of the attempt which the request is."""
 
 _OPEN = "('intent', 'open')"
@@ -59,7 +62,7 @@ class BatchBook:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         with ledger.writing() as db:
-            for statement in SCHEMA:
+            for statement in SCHEMA.split(";"):
                 db.execute(statement)
 
     def intend(self, judge: str, cells: Sequence[Cell], marker: str, reserved: float) -> Batch:
@@ -119,7 +122,10 @@ class BatchBook:
         only = "" if cells is None else f"AND r.cell IN ({','.join(map(str, cells))})"
         with self._ledger.writing() as db:
             rows = db.execute(_UNANSWERED.format(only=only), (batch.id,)).fetchall()
-        return [Cell(*row[:6], tuple(row[6:11]), *row[11:]) for row in rows]
+        return [
+            Cell(*row[:6], place=tuple(row[6:11]), attempts=row[11], malformed=row[12], failures=row[13])
+            for row in rows
+        ]
 
     @contextmanager
     def _durable(self) -> Iterator[sqlite3.Connection]:

@@ -13,13 +13,16 @@ from voirdire.errors import InputError
 ENDINGS = (".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz")
 
 
-def expand_corpus(options: CorpusOptions) -> CorpusOptions:
-    """Options with the tables of a corpus folder filled in; what was given beside the folder stays."""
+def expand_corpus(options: CorpusOptions, *, rated: bool = True) -> CorpusOptions:
+    """Options with the tables of a corpus folder filled in; what was given beside the folder stays.
+
+    rated : whether a folder without ratings is refused; if not, ``ratings`` is None there
+    """
     folder = _folder(options.ratings)
     if folder is None:
         return options
     settings = _settings(folder)
-    found: dict[str, Any] = {"ratings": _table(folder, "ratings", needed=True)}
+    found: dict[str, Any] = {"ratings": _table(folder, "ratings", needed=rated)}
     for table in ("items", "raters", "questions", "shares"):
         if getattr(options, table) is None:
             found[table] = _table(folder, table)

@@ -15,8 +15,6 @@ from voirdire.corpus.rules import parse_rule
 from voirdire.scales import LEVELS, Scale
 from voirdire.tables import Table, read_table
 
-UNTESTED = ("demonstration", "pilot", "rejected")
-
 
 @dataclass(frozen=True)
 class ItemTable:
@@ -26,6 +24,7 @@ class ItemTable:
     known : every item of the file, with those left out; None when there is no items table
     excluded : item -> reason
     scales : item_id, level, low, high (null where the item does not override): only when some item does
+    table : the file, for errors; flagged : every row of it, with ``_row`` and ``_reason``
     """
 
     frame: pl.DataFrame
@@ -34,6 +33,8 @@ class ItemTable:
     scales: pl.DataFrame | None = None
     intake: tuple[Intake, ...] = ()
     notes: tuple[Note, ...] = ()
+    table: Table | None = None
+    flagged: pl.DataFrame | None = field(default=None, repr=False)
 
 
 def read_items(options: CorpusOptions) -> ItemTable:
@@ -58,6 +59,8 @@ def read_items(options: CorpusOptions) -> ItemTable:
         scales,
         (close(frame, table, "items"),),
         tuple(notes + told),
+        table,
+        frame,
     )
 
 
@@ -128,7 +131,7 @@ def _by_rules(frame: pl.DataFrame, options: CorpusOptions) -> pl.DataFrame:
     for rule in options.exclude_items:
         frame = flag(frame, parse_rule(rule, columns), "excluded_item")
     if "split" in columns:
-        frame = flag(frame, pl.col("split").is_in(UNTESTED), "excluded_item")
+        frame = flag(frame, pl.col("split").is_in(options.untested), "excluded_item")
     return frame
 
 

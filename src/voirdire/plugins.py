@@ -35,8 +35,18 @@ GROUPS: Mapping[str, str] = MappingProxyType(
 )
 """Every group and the catalogue key of the sentence that says what belongs in it."""
 
+_HTTP = "voirdire.judging.providers.http:make"
+
 BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
+        PROVIDERS: {
+            **dict.fromkeys(("openai", "anthropic", "google", "zai", "moonshot"), _HTTP),
+            **dict.fromkeys(("openrouter", "dashscope", "compatible"), _HTTP),
+            "embedded": "voirdire.judging.providers.embedded:make",
+            "replay": "voirdire.judging.providers.replay:make",
+            "control": "voirdire.judging.providers.control:make",
+            "python": "voirdire.judging.providers.calling:make",
+        },
         RENDERERS: {
             "html": "voirdire.reporting.render:render_html",
             "notebook": "voirdire.reporting.terminal:notebook",

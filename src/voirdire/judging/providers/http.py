@@ -1,0 +1,233 @@
+"""Judges behind an HTTP API: one connection pool a lane, bodies as bytes, every trouble a CallFailed.
+
+A lane is a provider, an address and a key: judges that share them share connections and rate limits. Sessions open
+in the running loop at the first call. A session has no limit of its own (the runner decides how many calls are in
+flight), keeps no cookies, follows no redirects, and uses a proxy only where the environment names one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+from yarl import URL
+
+from voirdire.corpus.corpus import Note
+from voirdire.errors import UsageError
+from voirdire.judging.nouns import Call, CallFailed, JudgeSpec, Reply
+from voirdire.judging.providers.capability import Capability
+from voirdire.judging.providers.catalog import capability, own_models, provider_entry
+from voirdire.judging.providers.failures import tidy
+from voirdire.judging.providers.keys import Secret, check_base, scrub, secret_of
+from voirdire.judging.providers.wire import Settings, Wire, wire_of
+from voirdire.texts import text
+from voirdire.version import VERSION
+
+if TYPE_CHECKING:
+    from voirdire.judging.images import ImageStore
+    from voirdire.judging.providers.kit import Kit
+
+REQUEST_ID = "X-Client-Request-Id"
+LARGEST_REPLY = 8 * 1024 * 1024
+CONNECT_SECONDS = 20.0
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Everything about a judge behind an API that does not change from call to call.
+
+    base : without a slash at its end; settings : model, parameters and the fixed bytes of a body
+    notes : what the capability table changed in the user's parameters
+    """
+
+    spec: JudgeSpec
+    wire: Wire
+    base: str
+    key: Secret | None
+    settings: Settings
+    capability: Capability
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def lane(self) -> str:
+        """Provider, address and the key's fingerprint."""
+        mark = self.key.fingerprint if self.key else "-"
+        return f"{self.spec.provider} {self.base} {mark}"
+
+    @property
+    def url(self) -> str:
+        """Where calls are sent."""
+        return self.wire.url(self.base, self.spec.model)
+
+    def headers(self) -> dict[str, str]:
+        """Headers of every call, the key among them: never to be shown."""
+        common = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": f"voirdire/{VERSION}",
+        }
+        return {**common, **self.wire.headers(self.key)}
+
+    def logged(self) -> dict[str, Any]:
+        """What may be written down about the judge."""
+        known = self.capability
+        return {
+            "provider": self.spec.provider,
+            "model": self.spec.model,
+            "wire": self.wire.name,
+            "base_url": self.base,
+            "parameters": dict(self.settings.parameters),
+            "known": known.known,
+            "images": known.images,
+            "developer": known.developer,
+            "origin": known.origin,
+            "capability_as_of": known.as_of,
+        }
+
+
+def endpoint(spec: JudgeSpec, environment: Mapping[str, str]) -> Endpoint:
+    """Look up address, key, wire format and capability of a judge.
+
+    A key that is optional goes only where its own variable leads: to a server given by ``base_url`` no key is sent
+    unless ``key_env`` names one. Raises UsageError for what is missing or cannot be used.
+    """
+    entry = provider_entry(spec.provider)
+    if not spec.model:
+        raise UsageError("providers.shape", value=spec.provider)
+    found = None
+    if spec.key_env or not (entry.key_optional and spec.base_url):
+        found = entry.key(environment, spec.key_env)
+    key = secret_of(spec.provider, found) if found else None
+    base = check_base(spec.provider, entry.url(environment, spec.base_url), key, environment)
+    known = capability(spec.provider, spec.model, own_models(environment))
+    parameters, notes = known.settle(spec.parameters)
+    wire = wire_of(entry.wire, spec.provider)
+    return Endpoint(spec, wire, base, key, wire.prepare(spec.model, parameters), known, notes)
+
+
+def make(spec: JudgeSpec, kit: Kit) -> HttpJudge:
+    """The judge of a spec whose provider is reached over HTTP."""
+    end = endpoint(spec, kit.environment)
+    sessions: dict[str, LaneSession] = kit.shared.setdefault(__name__, {})
+    session = sessions.get(end.lane)
+    if session is None:
+        proxies = any(kit.environment.get(name) for name in PROXIES)
+        session = sessions[end.lane] = LaneSession(end.headers(), kit.timeout, proxies=proxies)
+    return HttpJudge(end, kit.images, session)
+
+
+class LaneSession:
+    """The connections of one lane, opened at the first call and closed when its last judge is."""
+
+    def __init__(self, headers: Mapping[str, str], timeout: float, *, proxies: bool = False) -> None:
+        self._headers = headers
+        self._timeout = timeout
+        self._proxies = proxies
+        self._session: aiohttp.ClientSession | None = None
+        self.users = 0
+
+    def open(self) -> aiohttp.ClientSession:
+        """The session in the running loop."""
+        if self._session is None or self._session.closed:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+                headers=self._headers,
+                timeout=aiohttp.ClientTimeout(
+                    total=self._timeout, sock_connect=min(CONNECT_SECONDS, self._timeout), ceil_threshold=60
+                ),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                trust_env=self._proxies,
+            )
+        return self._session
+
+    async def release(self) -> None:
+        """One judge less; the last one closes the connections."""
+        self.users -= 1
+        if self.users <= 0 and self._session is not None:
+            session, self._session = self._session, None
+            await session.close()
+            await asyncio.sleep(0)
+
+    def __repr__(self) -> str:
+        return f"LaneSession(users={self.users})"
+
+
+class HttpJudge:
+    """A model behind an HTTP API."""
+
+    def __init__(self, end: Endpoint, images: ImageStore, session: LaneSession) -> None:
+        self.name = end.spec.name
+        self.lane = end.lane
+        self.settings: Mapping[str, Any] = end.logged()
+        self.endpoint = end
+        self._wire = end.wire
+        self._sent = end.settings
+        self._url = URL(end.url, encoded=True)
+        self._secret = end.key.reveal().encode() if end.key else b""
+        self._encode = images.encoded
+        self._session = session
+        self._closed = False
+        session.users += 1
+
+    async def ask(self, call: Call) -> Reply:
+        """Ask once. Raises CallFailed, and InputError for an image that is no longer what it was."""
+        body = self._wire.body(call, self._sent, self._encode)
+        try:
+            async with self._session.open().post(
+                self._url, data=_Body(body), headers={REQUEST_ID: call.id}, allow_redirects=False
+            ) as response:
+                status, headers, raw = response.status, response.headers, await _read(response)
+        except TimeoutError as error:
+            raise CallFailed("timeout", text("providers.timeout")) from error
+        except aiohttp.ClientResponseError as error:
+            raise CallFailed("server", self._said("providers.not_http", error)) from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise CallFailed("connection", self._said("providers.connection", error)) from error
+        if self._secret and self._secret in raw:
+            raw = raw.replace(self._secret, b"[key]")
+        return self._wire.read(status, headers, raw)
+
+    async def close(self) -> None:
+        """Give back the lane's connections. May be called again."""
+        if not self._closed:
+            self._closed = True
+            await self._session.release()
+
+    def _said(self, key: str, error: Exception) -> str:
+        secrets = [self.endpoint.key] if self.endpoint.key else []
+        return text(key, why=tidy(scrub(str(error) or type(error).__name__, secrets)))
+
+    def __repr__(self) -> str:
+        return f"HttpJudge({self.name!r})"
+
+
+class _Body(aiohttp.payload.BytesPayload):
+    """Bytes of any length: several images are more than a megabyte, of which aiohttp would warn."""
+
+    def __init__(self, value: bytes) -> None:
+        aiohttp.payload.Payload.__init__(self, value, content_type="application/json")
+        self._size = len(value)
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    """The body of a response. Raises CallFailed where it is larger than LARGEST_REPLY."""
+    length = response.content_length
+    if length is not None and length <= LARGEST_REPLY and "Content-Encoding" not in response.headers:
+        return await response.read()
+    pieces, size = [], 0
+    if length is None or length <= LARGEST_REPLY:
+        async for piece in response.content.iter_any():
+            pieces.append(piece)
+            size += len(piece)
+            if size > LARGEST_REPLY:
+                break
+        else:
+            return b"".join(pieces)
+    response.close()
+    why = text("providers.too_large", limit=LARGEST_REPLY // 2**20)
+    raise CallFailed("server", why, status=response.status)

@@ -150,6 +150,10 @@ class Capability:
         """
         return _settle(self, parameters)
 
+    def limit(self, parameters: Mapping[str, Any]) -> int:
+        """The limit on the tokens of a reply that is sent with these parameters. Raises UsageError as ``settle``."""
+        return _limit(self, {name: value for name, value in parameters.items() if value is not None})
+
 
 DEFAULT = "default"
 RESERVED = ("model", "messages", "contents", "system", "stream", "n", "tools", "key")
@@ -255,7 +259,7 @@ def _reasoning(
 
 
 def _limit(model: Capability, asked: Mapping[str, Any]) -> int:
-    value = next((asked[name] for name in LIMITS if name in asked), model.max_tokens)
+    value = next((asked[name] for name in LIMITS if asked.get(name, DEFAULT) != DEFAULT), model.max_tokens)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise UsageError("spending.limit_value", model=_full(model), value=value)
     return value

@@ -1,0 +1,170 @@
+"""How many tokens a call will take, before it is made: low, expected and high.
+
+Every provider has a tokenizer of its own, so text is counted by a rule of thumb: characters per class of script. The
+expected numbers follow what providers publish (about 4 characters of English to a token: OpenAI and Google; 1.5 to 1.8
+Chinese characters to a token: Alibaba) and the usual spread around it. Images follow the rule that the provider
+publishes; where there is none the range is wide. The providers' own counts replace all of this once a call is made.
+
+Sources: https://help.openai.com/en/articles/4936856-what-are-tokens-and-how-to-count-them,
+https://ai.google.dev/gemini-api/docs/tokens, https://www.alibabacloud.com/help/en/model-studio/billing-for-model-studio
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from voirdire.judging.providers.capability import Capability
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A number that is not known yet, of tokens or of dollars.
+
+    >>> Range(1, 2, 3) + Range(1, 1, 1), Range(1, 2, 3) * 10
+    (Range(low=2, expected=3, high=4), Range(low=10, expected=20, high=30))
+    """
+
+    low: float
+    expected: float
+    high: float
+
+    def __add__(self, other: Range) -> Range:
+        return Range(self.low + other.low, self.expected + other.expected, self.high + other.high)
+
+    def __mul__(self, times: float) -> Range:
+        return Range(self.low * times, self.expected * times, self.high * times)
+
+
+NOTHING = Range(0, 0, 0)
+FRAME = Range(3, 10, 30)
+"""Tokens around a message: roles, marks, hidden instructions."""
+
+LATIN = Range(1 / 5, 1 / 4, 1 / 2.75)
+CJK = Range(0.5, 0.8, 1.6)
+OTHER = Range(1 / 4, 1 / 2, 1.5)
+"""Tokens per character: ASCII and Latin letters; Chinese, Japanese and Korean; all else."""
+
+ANSWER = 4
+THOUGHT = 400
+"""Tokens of a usual reply that is a number, and of one with short thinking before it."""
+
+_CJK = re.compile("[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_LATIN = re.compile("[\u0000-\u024f\u2000-\u206f]")
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFacts:
+    """What the estimate needs of a prompt: its texts, and the pixel sizes (width, height) of its images as sent."""
+
+    texts: tuple[str, ...] = ()
+    images: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallTokens:
+    """Tokens of one call: what is sent, and what comes back with thinking included."""
+
+    input: Range = NOTHING
+    output: Range = NOTHING
+
+
+def estimate(facts: PromptFacts, capability: Capability, parameters: Mapping[str, Any] | None = None) -> CallTokens:
+    """Tokens of one call with the parameters of a judge (as in its spec, before ``settle``).
+
+    >>> from voirdire.judging.providers.catalog import capability
+    >>> tokens = estimate(PromptFacts(("How polite is this? " * 20,)), capability("openai", "gpt-4o"))
+    >>> tokens.input.expected, tokens.output
+    (110.0, Range(low=1, expected=4, high=64))
+    """
+    given = parameters or {}
+    texts = sum((text_tokens(text) for text in facts.texts), NOTHING)
+    images = sum((image_tokens(*size, capability.image_rule) for size in facts.images), NOTHING)
+    limit = capability.limit(given)
+    expected = min(_expected_output(capability, given), limit)
+    return CallTokens(texts + images + FRAME, Range(1, expected, limit))
+
+
+def _expected_output(capability: Capability, parameters: Mapping[str, Any]) -> int:
+    level = parameters.get("reasoning")
+    if level in ("off", "none", "minimal"):
+        return ANSWER
+    if isinstance(level, str) and level in capability.reasoning and not capability.thinking:
+        return THOUGHT
+    return capability.output_tokens
+
+
+@lru_cache(maxsize=4096)
+def text_tokens(text: str) -> Range:
+    """Tokens of a text, by characters per class of script.
+
+    >>> text_tokens("abcd" * 100).expected, text_tokens("礼貌" * 50).expected
+    (100.0, 80.0)
+    """
+    cjk = len(_CJK.findall(text))
+    latin = len(_LATIN.findall(text))
+    return LATIN * latin + CJK * cjk + OTHER * (len(text) - latin - cjk)
+
+
+def image_tokens(width: int, height: int, rule: Mapping[str, Any]) -> Range:
+    """Tokens of an image of a pixel size by a rule of models.toml.
+
+    kind : ``flat`` (tokens), ``area`` (pixels per token, long_edge, cap), ``tiles`` (base, tile), ``patches``
+        (multiplier, cap), ``crops`` (tokens per crop, small), or ``none`` for models that see no images
+    low, high : factors around the number, where the rule is not published or not exact
+    An empty rule is that of an unknown provider: a wide range.
+
+    >>> image_tokens(1024, 1024, {"kind": "tiles", "base": 85, "tile": 170}).expected
+    765
+    >>> image_tokens(960, 540, {"kind": "crops", "tokens": 258, "small": 384}).expected
+    1548
+    """
+    rule = rule or UNKNOWN
+    counted = RULES[rule["kind"]](max(width, 1), max(height, 1), rule)
+    return Range(counted * rule.get("low", 1), counted, counted * rule.get("high", 1))
+
+
+UNKNOWN: Mapping[str, Any] = {"kind": "area", "pixels": 900, "long_edge": 2048, "cap": 4096, "low": 0.25, "high": 4}
+
+
+def _flat(_width: int, _height: int, rule: Mapping[str, Any]) -> int:
+    return int(rule["tokens"])
+
+
+def _area(width: int, height: int, rule: Mapping[str, Any]) -> int:
+    """Pixels per token, after the longer edge was brought down to ``long_edge``; at most ``cap``."""
+    scale = min(1.0, rule.get("long_edge", math.inf) / max(width, height))
+    return int(min(math.ceil(width * scale * height * scale / rule["pixels"]), rule.get("cap", math.inf)))
+
+
+def _tiles(width: int, height: int, rule: Mapping[str, Any]) -> int:
+    """Fit into 2048 x 2048, bring the shorter side down to 768, count squares of 512 (OpenAI)."""
+    scale = min(1.0, 2048 / max(width, height))
+    scale *= min(1.0, 768 / (min(width, height) * scale))
+    return int(rule["base"] + rule["tile"] * math.ceil(width * scale / 512) * math.ceil(height * scale / 512))
+
+
+def _patches(width: int, height: int, rule: Mapping[str, Any]) -> int:
+    """Squares of 32 pixels, at most ``cap`` (the image is brought down to that), times a multiplier (OpenAI)."""
+    patches = min(math.ceil(width / 32) * math.ceil(height / 32), rule["cap"])
+    return math.ceil(patches * rule["multiplier"])
+
+
+def _crops(width: int, height: int, rule: Mapping[str, Any]) -> int:
+    """One crop up to ``small`` pixels a side, else crops of two thirds of the shorter side (Google)."""
+    if max(width, height) <= rule["small"]:
+        return int(rule["tokens"])
+    unit = max(math.floor(min(width, height) / 1.5), 1)
+    return int(rule["tokens"]) * math.ceil(width / unit) * math.ceil(height / unit)
+
+
+def _none(_width: int, _height: int, _rule: Mapping[str, Any]) -> int:
+    return 0
+
+
+RULES = {"flat": _flat, "area": _area, "tiles": _tiles, "patches": _patches, "crops": _crops, "none": _none}
+"""Every kind of rule: function of width, height and the rule's own numbers."""

@@ -1,0 +1,306 @@
+"""The ledger of a run: one SQLite file that says what was asked, what came back, and how every cell ended.
+
+Attempts and outcomes are only ever added (the database itself refuses to change or delete them). One process
+writes; any number read. The reasons for this form stand in docs/design/ledger.md.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from voirdire.errors import InputError
+from voirdire.judging.nouns import Outcome, RunStopped
+from voirdire.judging.steps import Cell, Step
+
+FORMAT = "1"
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE session (id INTEGER PRIMARY KEY, at REAL NOT NULL, settings TEXT NOT NULL);
+CREATE TABLE item (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, digest TEXT NOT NULL, planned INTEGER NOT NULL, facts TEXT NOT NULL
+);
+CREATE TABLE question (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, digest TEXT NOT NULL, planned INTEGER NOT NULL, facts TEXT NOT NULL
+);
+CREATE TABLE condition (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, digest TEXT NOT NULL, planned INTEGER NOT NULL, facts TEXT NOT NULL
+);
+CREATE TABLE judge (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, digest TEXT NOT NULL, planned INTEGER NOT NULL, facts TEXT NOT NULL
+);
+CREATE TABLE cell (
+  id INTEGER PRIMARY KEY, item INTEGER NOT NULL, condition INTEGER NOT NULL, question INTEGER NOT NULL,
+  repeat INTEGER NOT NULL, judge INTEGER NOT NULL, UNIQUE (judge, item, condition, question, repeat)
+);
+CREATE TABLE origin (
+  id INTEGER PRIMARY KEY, served TEXT NOT NULL, served_by TEXT NOT NULL, UNIQUE (served, served_by)
+);
+CREATE TABLE attempt (
+  cell INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL, at REAL NOT NULL, seconds REAL NOT NULL,
+  prompt TEXT NOT NULL, status INTEGER, text TEXT NOT NULL, reasoning TEXT NOT NULL, note TEXT NOT NULL,
+  origin INTEGER, tokens_in INTEGER, tokens_out INTEGER, tokens_cached INTEGER, tokens_reasoning INTEGER, cost REAL,
+  PRIMARY KEY (cell, number)
+);
+CREATE TABLE outcome (
+  cell INTEGER PRIMARY KEY, status TEXT NOT NULL CHECK (status IN ('ok', 'malformed', 'refused', 'error')),
+  rating REAL, attempts INTEGER NOT NULL, CHECK ((status = 'ok') = (rating IS NOT NULL))
+);
+CREATE TABLE pardon (cell INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (cell, number)) WITHOUT ROWID;
+CREATE TABLE shown (
+  item INTEGER NOT NULL, condition INTEGER NOT NULL, question INTEGER NOT NULL, flags TEXT NOT NULL,
+  demonstrations TEXT NOT NULL, PRIMARY KEY (item, condition, question)
+) WITHOUT ROWID;
+CREATE TRIGGER attempt_stays BEFORE UPDATE ON attempt BEGIN SELECT RAISE(ABORT, 'append only'); END;
+CREATE TRIGGER attempt_kept BEFORE DELETE ON attempt BEGIN SELECT RAISE(ABORT, 'append only'); END;
+CREATE TRIGGER outcome_stays BEFORE UPDATE ON outcome BEGIN SELECT RAISE(ABORT, 'append only'); END;
+CREATE TRIGGER outcome_kept BEFORE DELETE ON outcome BEGIN SELECT RAISE(ABORT, 'append only'); END;
+"""
+
+COUNTED = ("server", "timeout", "connection")
+"""Kinds of failure that count against a cell."""
+
+_PENDING = """
+SELECT c.id, c.item, c.condition, c.question, c.repeat,
+  (SELECT count(*) FROM attempt a WHERE a.cell = c.id),
+  (SELECT count(*) FROM attempt a WHERE a.cell = c.id AND a.kind = 'malformed'),
+  (SELECT count(*) FROM attempt a WHERE a.cell = c.id AND a.kind IN ('server', 'timeout', 'connection')
+     AND a.number > (SELECT coalesce(max(p.number), 0) FROM pardon p WHERE p.cell = c.id))
+FROM cell c
+WHERE c.judge = ? AND (c.item, c.condition, c.question, c.repeat) > (?, ?, ?, ?)
+  AND {planned} AND NOT EXISTS (SELECT 1 FROM outcome o WHERE o.cell = c.id)
+ORDER BY c.item, c.condition, c.question, c.repeat LIMIT ?
+"""
+PLANNED = """
+c.item IN (SELECT id FROM item WHERE planned) AND c.condition IN (SELECT id FROM condition WHERE planned)
+AND c.question IN (SELECT id FROM question WHERE planned)
+AND c.repeat <= (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'repeats')
+"""
+START = (0, 0, 0, 0)
+_QUERY = _PENDING.format(planned=PLANNED)
+
+NOUNS = ("item", "question", "condition", "judge")
+
+
+class Ledger:
+    """The ledger, open for writing.
+
+    The caller holds the run's lock (``run_folder.RunFolder``). A write that the disk refuses raises RunStopped, and
+    nothing of it is kept. Raises InputError for a file that is no ledger or that a newer version wrote.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._db = self._open()
+        self._names: dict[str, dict[int, str]] = {noun: {} for noun in NOUNS}
+        self._ids: dict[str, dict[str, int]] = {noun: {} for noun in NOUNS}
+        self._origins: dict[tuple[str, str], int] = {}
+        for noun in NOUNS:
+            self._learn(noun)
+        self._origins = {
+            (served, by): key for key, served, by in self._db.execute("SELECT id, served, served_by FROM origin")
+        }
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                self._create(db)
+            row = db.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+        except sqlite3.DatabaseError as error:
+            db.close()
+            if isinstance(error, sqlite3.OperationalError) and _is_full(error):
+                raise self._full(error) from error
+            raise InputError("run.ledger_broken", file=str(self.path), why=str(error)) from error
+        if row is None or row[0] != FORMAT:
+            db.close()
+            raise InputError("run.ledger_format", file=str(self.path), value=row[0] if row else "-", known=FORMAT)
+        return db
+
+    @staticmethod
+    def _create(db: sqlite3.Connection) -> None:
+        """All tables in one transaction: a kill leaves either an empty file or a whole ledger."""
+        run = secrets.token_hex(4)
+        db.executescript(
+            f"BEGIN IMMEDIATE;{SCHEMA}"
+            f"INSERT INTO meta VALUES ('format', '{FORMAT}'), ('run', '{run}'), ('created', '{time.time()}'),"
+            " ('repeats', '1'); COMMIT;"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; what was committed stays."""
+        self._db.close()
+
+    @property
+    def run_id(self) -> str:
+        """8 hex digits that name the run in every request."""
+        return self.meta("run") or ""
+
+    def meta(self, key: str) -> str | None:
+        """A fact about the run, or None."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def known(self, noun: str) -> dict[str, str]:
+        """Name -> digest of all items, questions, conditions or judges of the ledger."""
+        return dict(self._db.execute(f"SELECT name, digest FROM {_noun(noun)} ORDER BY id"))
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of it is kept, or nothing. Raises RunStopped when the disk is full."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield self._db
+            self._db.execute("COMMIT")
+        except BaseException as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.OperationalError):
+                raise self._full(error) from error
+            raise
+
+    def register(
+        self,
+        nouns: Mapping[str, Iterable[tuple[str, str, str]]],
+        *,
+        repeats: int,
+        meta: Mapping[str, str],
+        session: str,
+    ) -> None:
+        """Write down what is planned, and one cell for every combination that has none.
+
+        nouns : (name, digest, facts as JSON) of every item, question, condition and judge, in order; what an
+            earlier run planned and this one does not stays, without being asked
+        """
+        with self.writing() as db:
+            for noun in NOUNS:
+                db.execute(f"UPDATE {noun} SET planned = 0")
+                db.executemany(
+                    f"INSERT INTO {noun} (name, digest, planned, facts) VALUES (?, ?, 1, ?)"
+                    " ON CONFLICT (name) DO UPDATE SET planned = 1, digest = excluded.digest, facts = excluded.facts",
+                    nouns[noun],
+                )
+            facts = {**meta, "repeats": str(repeats)}
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
+            db.execute("INSERT INTO session (at, settings) VALUES (?, ?)", (time.time(), session))
+            db.execute(
+                "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < ?)"
+                " INSERT OR IGNORE INTO cell (item, condition, question, repeat, judge)"
+                " SELECT i.id, c.id, q.id, r.n, j.id FROM item i, condition c, question q, r, judge j"
+                " WHERE i.planned AND c.planned AND q.planned AND j.planned"
+                " ORDER BY i.id, c.id, q.id, r.n, j.id",
+                (repeats,),
+            )
+        for noun in NOUNS:
+            self._learn(noun)
+
+    def pending(self, judge: str, after: tuple[int, ...] = START, limit: int = 256) -> list[Cell]:
+        """The next planned cells of a judge without an outcome, behind the place ``after``, in order."""
+        number = self._ids["judge"][judge]
+        items, conditions, questions = self._names["item"], self._names["condition"], self._names["question"]
+        return [
+            Cell(
+                row[0],
+                items[row[1]],
+                conditions[row[2]],
+                questions[row[3]],
+                row[4],
+                judge,
+                (*row[1:5], number),
+                *row[5:],
+            )
+            for row in self._db.execute(_QUERY, (number, *after[:4], limit))
+        ]
+
+    def counts(self) -> list[tuple[str, str, int]]:
+        """(judge, status, cells) of all planned cells; ``pending`` for those without an outcome."""
+        query = (
+            "SELECT j.name, coalesce(o.status, 'pending'), count(*) FROM cell c JOIN judge j ON j.id = c.judge"
+            f" LEFT JOIN outcome o ON o.cell = c.id WHERE j.planned AND {PLANNED} GROUP BY 1, 2 ORDER BY j.id, 2"
+        )
+        return [(judge, status, count) for judge, status, count in self._db.execute(query)]
+
+    def spent(self) -> float:
+        """Dollars of all attempts whose cost is known."""
+        return float(self._db.execute("SELECT coalesce(sum(cost), 0.0) FROM attempt").fetchone()[0])
+
+    def write(
+        self, steps: Sequence[Step], outcomes: Sequence[Outcome] = (), pardons: Mapping[int, int] | None = None
+    ) -> None:
+        """Keep steps, further outcomes and pardons in one transaction."""
+        with self.writing() as db:
+            if steps:
+                db.executemany(
+                    "INSERT INTO attempt VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    [self._row(step) for step in steps],
+                )
+            ended = [*(step.outcome for step in steps if step.outcome is not None), *outcomes]
+            if ended:
+                rows = [(end.cell, end.status, end.rating, end.attempts) for end in ended]
+                db.executemany("INSERT INTO outcome VALUES (?, ?, ?, ?)", rows)
+            if pardons:
+                db.executemany("INSERT OR IGNORE INTO pardon VALUES (?, ?)", pardons.items())
+            shown = [
+                (*_key(self._ids, step.cell), step.shown)
+                for step in steps
+                if step.shown.flags or step.shown.demonstrations
+            ]
+            if shown:
+                rows_shown = [(*key, what.flags, what.demonstrations) for *key, what in shown]
+                db.executemany("INSERT OR IGNORE INTO shown VALUES (?, ?, ?, ?, ?)", rows_shown)
+
+    def _row(self, step: Step) -> tuple[object, ...]:
+        done, used = step.attempt, step.attempt.usage
+        return (
+            done.cell, done.number, done.kind, done.at, done.seconds, done.prompt, done.status, done.text,
+            done.reasoning, done.note, self._origin(done.served, done.served_by), used.input, used.output, used.cached,
+            used.reasoning, done.cost,
+        )  # fmt: skip
+
+    def _origin(self, served: str, served_by: str) -> int | None:
+        if not served and not served_by:
+            return None
+        found = self._origins.get((served, served_by))
+        if found is None:
+            row = self._db.execute(
+                "INSERT INTO origin (served, served_by) VALUES (?, ?) RETURNING id", (served, served_by)
+            ).fetchone()
+            found = self._origins[(served, served_by)] = int(row[0])
+        return found
+
+    def _learn(self, noun: str) -> None:
+        self._names[noun] = dict(self._db.execute(f"SELECT id, name FROM {_noun(noun)}"))
+        self._ids[noun] = {name: key for key, name in self._names[noun].items()}
+
+    def _full(self, error: Exception) -> RunStopped:
+        free = shutil.disk_usage(self.path.parent).free
+        return RunStopped("run.disk", file=str(self.path), free=f"{free / 1e6:.1f}", why=str(error))
+
+
+def _noun(noun: str) -> str:
+    if noun not in NOUNS:
+        raise KeyError(noun)
+    return noun
+
+
+def _key(ids: Mapping[str, Mapping[str, int]], cell: Cell) -> tuple[int, int, int]:
+    return ids["item"][cell.item], ids["condition"][cell.condition], ids["question"][cell.question]
+
+
+def _is_full(error: sqlite3.OperationalError) -> bool:
+    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)

@@ -1,0 +1,249 @@
+"""How fast a lane may ask: waiting after failures, quotas, the pace that a server allows, and when to give up.
+
+Everything here is arithmetic on times that are passed in (seconds of a monotonic clock). Nothing sleeps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
+
+RECENT = 32
+STORM = 8
+WINDOW = 10.0
+PAUSE = 1.0
+SLOWEST = 0.1
+GROWTH = 0.001
+FASTEST_GROWTH = 0.5
+CATCH_UP = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a lane may do.
+
+    concurrency : calls in flight at most; fewer while a server refuses or does not keep up
+    requests_per_minute, tokens_per_minute : over any minute, where the provider's limits are known
+    backoff, backoff_cap : seconds; a pause after the n-th failure is uniform on [0, min(cap, backoff * 2**n)]
+    unproven : distinct cells that may fail in a row before a judge's first reply of this run
+    failing : distinct cells that may fail in a row after it
+    cooldown, probes : seconds of rest after that, doubled each time, and how often a judge is tried again
+    patience : seconds for which a server may refuse every call
+    """
+
+    concurrency: int = 64
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    backoff: float = 0.5
+    backoff_cap: float = 60.0
+    unproven: int = 10
+    failing: int = 20
+    cooldown: float = 5.0
+    probes: int = 6
+    patience: float = 3600.0
+
+
+def pause_after(failures: int, limits: Limits, rng: np.random.Generator) -> float:
+    """Exponential backoff with full jitter: seconds before the next try after ``failures`` >= 1 failures.
+
+    Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+
+    >>> 0 <= pause_after(3, Limits(backoff=0.5), np.random.default_rng(1)) <= 4
+    True
+    """
+    most = min(limits.backoff_cap, limits.backoff * 2.0 ** min(failures, 30))
+    return float(rng.random()) * most
+
+
+def wait_as_told(seconds: float, rng: np.random.Generator) -> float:
+    """A provider's Retry-After, never less, up to a tenth more so that cells do not come back all at once."""
+    return seconds * (1.0 + 0.1 * float(rng.random()))
+
+
+class Quota:
+    """At most ``per_minute`` units over any minute, spread evenly: no more than a second's worth at once.
+
+    >>> quota = Quota(60)
+    >>> quota.wait(0.0), quota.take(0.0), round(quota.wait(0.0), 3)
+    (0.0, None, 1.0)
+    """
+
+    def __init__(self, per_minute: float) -> None:
+        self._most = max(1.0, per_minute / 60.0)
+        self._rate = (per_minute - (self._most - 1.0)) / 60.0
+        self._held = self._most
+        self._at = -math.inf
+
+    def wait(self, now: float, units: float = 1.0) -> float:
+        """Seconds until ``units`` may be used. More than a second's worth waits until the quota is full."""
+        self._refill(now)
+        short = min(units, self._most) - self._held
+        return 0.0 if short <= 1e-9 else short / self._rate
+
+    def take(self, now: float, units: float = 1.0) -> None:
+        """Use units; a negative number gives back what was not used."""
+        self._refill(now)
+        self._held -= units
+
+    def _refill(self, now: float) -> None:
+        if now > self._at:
+            since = 0.0 if self._at == -math.inf else now - self._at
+            self._held = min(self._most, self._held + since * self._rate)
+            self._at = now
+
+
+class Pace:
+    """The rate and the number of calls in flight that a server lets through, learnt from what it refuses.
+
+    A refusal (429, overload) now and then concerns its own cell, which waits as told; nobody else does. A storm
+    (``STORM`` of the last ``RECENT`` answers are refusals) pauses everybody for as long as the server says; after
+    it calls are spaced at the rate of those that were let through. The rate then grows slowly from one reply to the
+    next, faster the longer nothing is refused, and falls back to the measured rate at a refusal: about one call in
+    twenty is refused at the limit, none is lost, and the limit is always used. When storms go on although calls
+    are spaced, the server limits how many are open: their number goes down to those that it answers.
+    """
+
+    def __init__(self, concurrency: int) -> None:
+        self.most = concurrency
+        self.concurrency = float(concurrency)
+        self.rate = math.inf
+        self.resting_until = -math.inf
+        self._next = -math.inf
+        self._begun: float | None = None
+        self._starts: deque[float] = deque()
+        self._recent: deque[bool] = deque(maxlen=RECENT)
+        self._clean = 0
+        self._measure = False
+        self._cut_at = -math.inf
+
+    def wait(self, now: float, in_flight: int) -> float:
+        """Seconds until the next call may start; infinite until one of those in flight has ended."""
+        if in_flight >= max(1, int(self.concurrency)):
+            return math.inf
+        if now < self.resting_until:
+            return self.resting_until - now
+        if self._measure:
+            self._measure = False
+            self._begin_spacing(now)
+        return max(0.0, self._next - now)
+
+    def started(self, now: float) -> None:
+        """A call starts."""
+        self._begun = now if self._begun is None else self._begun
+        self._starts.append(now)
+        if self.rate < math.inf:
+            gap = 1.0 / self.rate
+            self._next = max(self._next, now - max(CATCH_UP, 2 * gap)) + gap
+        elif len(self._starts) > 4096:
+            self._starts.popleft()
+
+    def answered(self) -> None:
+        """A call was let through (whatever its reply says)."""
+        self._recent.append(True)
+        if self.rate < math.inf:
+            self._clean += 1
+            self.rate *= 1.0 + min(GROWTH * self._clean, FASTEST_GROWTH / self.rate)
+        if self.concurrency < self.most:
+            self.concurrency = min(self.most, self.concurrency + 0.25 / self.concurrency)
+
+    def refused(self, now: float, started: float, retry_after: float | None, in_flight: int) -> None:
+        """A call was refused; in_flight : the others that are open now."""
+        self._recent.append(False)
+        if started in self._starts:
+            self._starts.remove(started)
+        if now < self.resting_until:
+            return
+        if self._recent.count(False) >= STORM:
+            self._storm(now, retry_after, in_flight)
+        elif self.rate < math.inf:
+            full = in_flight + 1 >= int(self.concurrency)
+            if full and self.concurrency < self.most:
+                self.concurrency = max(1.0, self.concurrency - 1.0)
+            self.rate = min(self.rate, self.let_through(now))
+            self._clean = 0
+
+    def timed_out(self, now: float, started: float) -> None:
+        """A call timed out: the server may have more open than it can serve, so half as many are kept open."""
+        if started > self._cut_at:
+            self._cut_at = now
+            self.concurrency = max(1.0, self.concurrency / 2)
+
+    def let_through(self, now: float) -> float:
+        """Calls a second that were not refused, over the last ``WINDOW`` seconds."""
+        while self._starts and self._starts[0] <= now - WINDOW:
+            self._starts.popleft()
+        begun = now if self._begun is None else self._begun
+        seconds = min(WINDOW, max(PAUSE, now - begun))
+        return max(SLOWEST, len(self._starts) / seconds)
+
+    def _storm(self, now: float, retry_after: float | None, in_flight: int) -> None:
+        if self.rate < math.inf:
+            self.concurrency = max(1.0, min(self.concurrency, float(in_flight)))
+        self._recent.clear()
+        self.resting_until = now + (PAUSE if retry_after is None else retry_after)
+        self._measure = True
+
+    def _begin_spacing(self, now: float) -> None:
+        self.rate = min(self.rate, self.let_through(now))
+        self._clean = 0
+        self._next = now
+
+
+@dataclass(slots=True)
+class Breaker:
+    """When a judge that only fails is left alone.
+
+    Before its first reply, ``unproven`` distinct cells failing in a row stop it for good. After that, ``failing``
+    of them open the breaker: it rests for ``cooldown`` seconds (twice as long each time) and is then tried with one
+    call at a time; after ``probes`` rests in vain it is stopped.
+
+    proven : it has replied in this run; epoch : counts the times it opened (failures of cells before that are
+    forgiven); row : cells that failed since the last reply -> their last attempt
+    """
+
+    limits: Limits
+    proven: bool = False
+    stopped: bool = False
+    epoch: int = 0
+    open_until: float = -math.inf
+    row: dict[int, int] = field(default_factory=dict)
+    _failures: int = 0
+    _opened: int = 0
+
+    def wait(self, now: float, in_flight: int) -> float:
+        """Seconds until a call may start; infinite while the one call of a trial is out."""
+        if not self._opened:
+            return 0.0
+        if now < self.open_until:
+            return self.open_until - now
+        return math.inf if in_flight else 0.0
+
+    @property
+    def opened(self) -> bool:
+        """Whether it has opened since the last reply."""
+        return self._opened > 0
+
+    def replied(self) -> None:
+        """The judge replied."""
+        self.proven = True
+        self._opened = self._failures = 0
+        self.row.clear()
+
+    def failed(self, now: float, started: float, cell: int, attempt: int) -> bool:
+        """A call failed. True when the breaker opens or stops the judge with it: ``row`` is forgiven then."""
+        if self._opened and started < self.open_until:
+            return False
+        self.row[cell] = attempt
+        self._failures += 1
+        most = self.limits.failing if self.proven else self.limits.unproven
+        if len(self.row) < most and self._failures < 2 * most and not self._opened:
+            return False
+        self._opened += 1
+        self.epoch += 1
+        self._failures = 0
+        self.stopped = not self.proven or self._opened > self.limits.probes
+        self.open_until = now + self.limits.cooldown * 2.0 ** (self._opened - 1)
+        return True

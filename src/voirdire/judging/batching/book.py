@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.judging.steps import Cell
 
@@ -122,10 +122,7 @@ class BatchBook:
         only = "" if cells is None else f"AND r.cell IN ({','.join(map(str, cells))})"
         with self._ledger.writing() as db:
             rows = db.execute(_UNANSWERED.format(only=only), (batch.id,)).fetchall()
-        return [
-            Cell(*row[:6], place=tuple(row[6:11]), attempts=row[11], malformed=row[12], failures=row[13])
-            for row in rows
-        ]
+        return [_cell(row) for row in rows]
 
     @contextmanager
     def _durable(self) -> Iterator[sqlite3.Connection]:
@@ -146,6 +143,11 @@ FROM batch_request r JOIN cell c ON c.id = r.cell JOIN item i ON i.id = c.item J
 WHERE r.batch = ? {only} AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.cell = r.cell AND a.number = r.number)
 ORDER BY c.item, c.condition, c.question, c.repeat, c.judge
 """
+
+
+def _cell(row: Sequence[Any]) -> Cell:
+    name, item, condition, question, repeat, judge, *place = row[:11]
+    return Cell(name, item, condition, question, repeat, judge, tuple(place), *row[11:])
 
 
 def sync_to_disk(ledger: Path) -> None:

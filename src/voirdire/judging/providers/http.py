@@ -176,7 +176,7 @@ class HttpJudge:
 
     async def ask(self, call: Call) -> Reply:
         """Ask once. Raises CallFailed, and InputError for an image that is no longer what it was."""
-        body = self._wire.body(call, self._sent, self._encode)
+        body = self.body(call)
         try:
             async with self._session.open().post(
                 self._url, data=_Body(body), headers={REQUEST_ID: call.id}, allow_redirects=False
@@ -191,6 +191,10 @@ class HttpJudge:
         if self._secret and self._secret in raw:
             raw = raw.replace(self._secret, b"[key]")
         return self._wire.read(status, headers, raw)
+
+    def body(self, call: Call) -> bytes:
+        """The body of the request for a call, also where it travels in a batch."""
+        return self._wire.body(call, self._sent, self._encode)
 
     async def close(self) -> None:
         """Give back the lane's connections. May be called again."""

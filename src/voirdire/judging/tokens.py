@@ -114,7 +114,7 @@ def image_tokens(width: int, height: int, rule: Mapping[str, Any]) -> Range:
     """Tokens of an image of a pixel size by a rule of models.toml.
 
     kind : ``flat`` (tokens), ``area`` (pixels per token, long_edge, cap), ``tiles`` (base, tile), ``patches``
-        (multiplier, cap), ``crops`` (tokens per crop, small), or ``none`` for models that see no images
+        (side, multiplier, cap, long_edge), ``crops`` (tokens per crop, small), ``none`` (sees no images)
     low, high : factors around the number, where the rule is not published or not exact
     An empty rule is that of an unknown provider: a wide range.
 
@@ -149,9 +149,11 @@ def _tiles(width: int, height: int, rule: Mapping[str, Any]) -> int:
 
 
 def _patches(width: int, height: int, rule: Mapping[str, Any]) -> int:
-    """Squares of 32 pixels, at most ``cap`` (the image is brought down to that), times a multiplier (OpenAI)."""
-    patches = min(math.ceil(width / 32) * math.ceil(height / 32), rule["cap"])
-    return math.ceil(patches * rule["multiplier"])
+    """Squares of ``side`` pixels, at most ``cap`` (the image is brought down to that), times a multiplier."""
+    side = rule.get("side", 32)
+    scale = min(1.0, rule.get("long_edge", math.inf) / max(width, height))
+    patches = math.ceil(width * scale / side) * math.ceil(height * scale / side)
+    return math.ceil(min(patches, rule.get("cap", math.inf)) * rule.get("multiplier", 1))
 
 
 def _crops(width: int, height: int, rule: Mapping[str, Any]) -> int:

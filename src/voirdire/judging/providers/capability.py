@@ -102,9 +102,11 @@ class Capability:
         large enough to think where the model thinks
     fields : where other settings go, by their general name (``top_p`` -> ``generationConfig.topP``)
     rejects : settings that the provider refuses; they are dropped with a note
-    reasoning : what is sent for each level (``off``, ``low``, ...); reasoning_level : the default level, empty =
-        nothing is sent; thinking : whether the model thinks by default
-    fixed_when_thinking : levels of reasoning at which the provider refuses a temperature
+    reasoning : what is sent for each level (``off``, ``low``, ...), where ``max_tokens`` is the default limit at that
+        level; reasoning_level : the default level, empty = nothing is sent; thinking : whether the default thinks
+    temperature_levels : levels of reasoning at which a temperature is accepted (``default`` = when none is sent);
+        empty = the rule holds at every level
+    greedy : what is sent besides a temperature of 0
     image_rule : how the provider counts an image, see spending.image_tokens
     output_tokens : tokens of a typical reply, thinking included
     """
@@ -124,7 +126,8 @@ class Capability:
     reasoning: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reasoning_level: str = ""
     thinking: bool = False
-    fixed_when_thinking: tuple[str, ...] = ()
+    temperature_levels: tuple[str, ...] = ()
+    greedy: Mapping[str, Any] = field(default_factory=dict)
     batch: bool = False
     batch_images: bool = False
     image_rule: Mapping[str, Any] = field(default_factory=dict)
@@ -152,7 +155,8 @@ class Capability:
 
     def limit(self, parameters: Mapping[str, Any]) -> int:
         """The limit on the tokens of a reply that is sent with these parameters. Raises UsageError as ``settle``."""
-        return _limit(self, {name: value for name, value in parameters.items() if value is not None})
+        asked = {name: value for name, value in parameters.items() if value is not None and value != DEFAULT}
+        return _limit(self, asked, _reasoning(self, parameters, asked)[0])
 
 
 DEFAULT = "default"
@@ -187,7 +191,9 @@ def _settle(model: Capability, parameters: Mapping[str, Any]) -> tuple[dict[str,
     merge(sent, fragment)
     for name, value in _sampling(model, parameters, asked, level, notes):
         _put(sent, model.fields.get(name, name), value)
-    _put(sent, model.max_tokens_field, _limit(model, asked))
+        if name == "temperature" and value <= model.temperature_range[0]:
+            merge(sent, model.greedy)
+    _put(sent, model.max_tokens_field, _limit(model, asked, level))
     if not model.known:
         notes.append(Note("spending.note_unknown", {"model": _full(model), "sent": _shown(sent)}, "warning"))
     return sent, tuple(notes)
@@ -223,23 +229,24 @@ def _temperature(
                 Note("spending.note_fixed", {"model": _full(model), "value": value, "fixed": fixed}, "warning")
             )
         return None
-    thinking = level in model.fixed_when_thinking if level else model.thinking and bool(model.fixed_when_thinking)
-    if model.temperature == "rejected" or thinking:
+    levels = model.temperature_levels
+    accepted = (level or DEFAULT) in levels if levels else model.temperature != "rejected"
+    if not accepted:
         if value is not None:
             notes.append(_dropped(model, "temperature", value))
         return None
     if "temperature" not in parameters and model.temperature != "unknown":
         value = model.temperature_value
-    return value if value is None else _clipped(model, value, notes)
+    return value if value is None else _clipped(model, value, "temperature" in asked, notes)
 
 
-def _clipped(model: Capability, value: float, notes: list[Note]) -> float:
+def _clipped(model: Capability, value: float, asked: bool, notes: list[Note]) -> float:
     low, high = model.temperature_range
     kept = min(max(value, low), high)
     if kept == value:
         return value
     fields = {"model": _full(model), "value": value, "kept": f"{kept:g}", "low": f"{low:g}", "high": f"{high:g}"}
-    notes.append(Note("spending.note_clipped", fields, "warning"))
+    notes.append(Note("spending.note_clipped", fields, "warning" if asked else "info"))
     return kept
 
 
@@ -255,11 +262,12 @@ def _reasoning(
     if value not in model.reasoning:
         known = ", ".join((*model.reasoning, DEFAULT))
         raise UsageError("spending.reasoning_unknown", model=_full(model), value=value, known=known)
-    return str(value), model.reasoning[value]
+    return str(value), {name: part for name, part in model.reasoning[value].items() if name != "max_tokens"}
 
 
-def _limit(model: Capability, asked: Mapping[str, Any]) -> int:
-    value = next((asked[name] for name in LIMITS if asked.get(name, DEFAULT) != DEFAULT), model.max_tokens)
+def _limit(model: Capability, asked: Mapping[str, Any], level: str) -> int:
+    default = model.reasoning.get(level, {}).get("max_tokens", model.max_tokens)
+    value = next((asked[name] for name in LIMITS if name in asked), default)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise UsageError("spending.limit_value", model=_full(model), value=value)
     return value

@@ -100,7 +100,7 @@ def capability(provider: str, model: str, more: Sequence[ModelEntry] = ()) -> Ca
     False
     """
     entry = next((entry for entry in (*more, *_built_in()[0]) if entry.fits(provider, model)), None)
-    settings = merge(dict(provider_entry(provider).defaults), entry.settings if entry else {})
+    settings = _over(provider_entry(provider).defaults, entry.settings if entry else {})
     return _capability(provider, model, settings, known=entry is not None)
 
 
@@ -111,7 +111,7 @@ def price_of(provider: str, model: str) -> Price | None:
 
 def _capability(provider: str, model: str, settings: Mapping[str, Any], *, known: bool) -> Capability:
     values = {name: value for name, value in settings.items() if name != "guess"}
-    for name in ("rejects", "source", "fixed_when_thinking", "temperature_range"):
+    for name in ("rejects", "source", "temperature_levels", "temperature_range"):
         if name in values:
             values[name] = tuple(values[name])
     if "price" in values:
@@ -169,7 +169,13 @@ def _entry(entry: Any, families: Mapping[str, Any], file: str, where: str) -> Mo
         raise InputError("spending.models_value", file=file, entry=where, setting="match", value=match, example=MATCH)
     own = {key: value for key, value in entry.items() if key not in ("provider", "match", "family")}
     _check(own, file, where)
-    return ModelEntry(entry["provider"], tuple(match), merge(dict(families.get(family or "", {})), own))
+    return ModelEntry(entry["provider"], tuple(match), _over(families.get(family or "", {}), own))
+
+
+def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings over settings. Only levels of reasoning and names of fields are added to each other."""
+    added = {name: merge(dict(below.get(name, {})), above[name]) for name in ("reasoning", "fields") if name in above}
+    return {**below, **above, **added}
 
 
 def _check(settings: Any, file: str, where: str) -> None:
@@ -250,7 +256,8 @@ _SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
         "reasoning": (_tables, 'reasoning = { off = { thinking = { type = "disabled" } } }'),
         "reasoning_level": (_text, 'reasoning_level = "off"'),
         "thinking": (_flag, "thinking = true"),
-        "fixed_when_thinking": (_texts, 'fixed_when_thinking = ["low", "high"]'),
+        "temperature_levels": (_texts, 'temperature_levels = ["default", "off"]'),
+        "greedy": (_table, "greedy = { do_sample = false }"),
         "batch": (_flag, "batch = true"),
         "batch_images": (_flag, "batch_images = true"),
         "image_rule": (_table, 'image_rule = { kind = "flat", tokens = 1000 }'),

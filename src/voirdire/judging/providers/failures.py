@@ -173,7 +173,7 @@ def problem_in(document: Any) -> Problem | None:
     error = document.get("error")
     if isinstance(error, str) and error:
         return Problem(sentence=error, document=document)
-    if isinstance(error, Mapping):
+    if isinstance(error, Mapping) and error:
         return Problem(tuple(_names(error)), _sentence(error), _status(error), error)
     top_level = document.get("object") == "error" or ("code" in document and "message" in document)
     if top_level and "choices" not in document:

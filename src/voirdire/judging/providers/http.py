@@ -93,15 +93,12 @@ class Endpoint:
 def endpoint(spec: JudgeSpec, environment: Mapping[str, str]) -> Endpoint:
     """Look up address, key, wire format and capability of a judge.
 
-    A key that is optional goes only where its own variable leads: to a server given by ``base_url`` no key is sent
-    unless ``key_env`` names one. Raises UsageError for what is missing or cannot be used.
+    Raises UsageError for what is missing or cannot be used.
     """
     entry = provider_entry(spec.provider)
     if not spec.model:
         raise UsageError("providers.shape", value=spec.provider)
-    found = None
-    if spec.key_env or not (entry.key_optional and spec.base_url):
-        found = entry.key(environment, spec.key_env)
+    found = entry.key(environment, spec.key_env)
     key = secret_of(spec.provider, found) if found else None
     base = check_base(spec.provider, entry.url(environment, spec.base_url), key, environment)
     known = capability(spec.provider, spec.model, own_models(environment))

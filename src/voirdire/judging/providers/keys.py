@@ -47,6 +47,9 @@ class Secret:
         """8 hex digits that tell keys apart and lead back to none."""
         return sha256(self._value.encode()).hexdigest()[:8]
 
+    def __reduce__(self) -> str:
+        raise TypeError(type(self).__name__)
+
     def __repr__(self) -> str:
         return f"Secret({STRUCK})"
 

@@ -44,7 +44,6 @@ class AnthropicBatches:
     """Batches of messages; ``root`` is the address of the messages endpoint."""
 
     limits = Limits(100_000, 256_000_000)
-    price = 0.5
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -124,6 +124,15 @@ class BatchBook:
             rows = db.execute(_UNANSWERED.format(only=only), (batch.id,)).fetchall()
         return [_cell(row) for row in rows]
 
+    def members(self, batch: Batch, cells: Iterable[int]) -> dict[int, int]:
+        """Those of these cells that stand in a batch, with the number of their attempt in it."""
+        wanted = ",".join(map(str, cells))
+        with self._ledger.writing() as db:
+            rows = db.execute(
+                f"SELECT cell, number FROM batch_request WHERE batch = ? AND cell IN ({wanted})", (batch.id,)
+            ).fetchall()
+        return dict(rows)
+
     @contextmanager
     def _durable(self) -> Iterator[sqlite3.Connection]:
         """A transaction that has reached the disk when it ends: what it says must outlive a loss of power."""

@@ -15,6 +15,7 @@ import orjson
 from voirdire.judging.batching.protocol import Found, Limits, Line, Order, Search, State
 from voirdire.judging.batching.transport import Transport, loads, parse, part, resource, word
 from voirdire.judging.nouns import CallFailed
+from voirdire.texts import text
 
 INLINE = 18_000_000
 """Bytes up to which requests go inside the call; the documented limit of 20 MB counts what surrounds them too."""
@@ -26,7 +27,6 @@ class GoogleBatches:
     """Batches of one model's generateContent; ``root`` is the versioned address, e.g. ``https://host/v1beta``."""
 
     limits = Limits(100_000, 2_000_000_000)
-    price = 0.5
 
     def __init__(self, transport: Transport, model: str) -> None:
         self._transport = transport
@@ -72,7 +72,7 @@ class GoogleBatches:
         )
         address = headers.get("X-Goog-Upload-URL")
         if not address:
-            raise CallFailed("server", "the upload was given no address")
+            raise CallFailed("server", text("batch.no_id"))
         with order.spool.open("rb") as file:
             _, answer = await self._transport.send(
                 "POST",

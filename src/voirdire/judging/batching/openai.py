@@ -32,7 +32,6 @@ class OpenAIBatches:
     """Batches of chat completions."""
 
     limits = Limits(50_000, 200_000_000)
-    price = 0.5
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

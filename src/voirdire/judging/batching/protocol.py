@@ -103,11 +103,10 @@ class Found:
 class BatchApi(Protocol):
     """A provider's batch API. Every method raises ``CallFailed`` as a call would.
 
-    limits : of one batch; price : share of the ordinary price
+    limits : of one batch
     """
 
     limits: Limits
-    price: float
 
     def line(self, custom_id: str, body: bytes) -> bytes:
         """The request as a line of the spool, newline included; ``body`` is that of an ordinary call."""

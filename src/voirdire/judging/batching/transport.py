@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from voirdire.judging.nouns import CallFailed
+from voirdire.texts import text
 
 if TYPE_CHECKING:
     import aiohttp
@@ -75,9 +76,9 @@ class Transport:
                     raise self._fail(response.status, response.headers, answer)
                 return response.headers, answer
         except TimeoutError as error:
-            raise CallFailed("timeout", "no answer in time") from error
+            raise CallFailed("timeout", text("providers.timeout")) from error
         except aiohttp.ClientError as error:
-            raise CallFailed("connection", type(error).__name__) from error
+            raise CallFailed("connection", text("providers.connection", why=type(error).__name__)) from error
 
     async def lines(self, url: str, **query: str) -> AsyncIterator[bytes]:
         """The lines of a file as they arrive; blank ones are left out."""
@@ -96,9 +97,9 @@ class Transport:
                 for line in splitter.feed(b"\n"):
                     yield line
         except TimeoutError as error:
-            raise CallFailed("timeout", "the results stopped arriving") from error
+            raise CallFailed("timeout", text("providers.timeout")) from error
         except aiohttp.ClientError as error:
-            raise CallFailed("connection", type(error).__name__) from error
+            raise CallFailed("connection", text("providers.connection", why=type(error).__name__)) from error
 
     def _patience(self) -> aiohttp.ClientTimeout:
         """No limit on the whole, which may be hundreds of megabytes; a limit on silence."""
@@ -145,9 +146,9 @@ def parse(document: bytes) -> dict[str, Any]:
     try:
         found = orjson.loads(document)
     except orjson.JSONDecodeError as error:
-        raise CallFailed("server", "the answer is not JSON") from error
+        raise CallFailed("server", text("batch.not_json")) from error
     if not isinstance(found, dict):
-        raise CallFailed("server", "the answer is not a JSON object")
+        raise CallFailed("server", text("batch.not_json"))
     return found
 
 
@@ -192,10 +193,10 @@ def resource(name: str, kind: str = "") -> str:
     >>> resource("../files")
     Traceback (most recent call last):
     ...
-    voirdire.judging.nouns.CallFailed: server: the answer names no usable id
+    voirdire.judging.nouns.CallFailed: server: The answer names no usable id.
     """
     if re.fullmatch((kind + "/" if kind else "") + r"[A-Za-z0-9_-]{1,200}", name) is None:
-        raise CallFailed("server", "the answer names no usable id")
+        raise CallFailed("server", text("batch.no_id"))
     return name
 
 

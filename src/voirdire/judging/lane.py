@@ -34,8 +34,8 @@ class Expected:
 class Spending(Protocol):
     """What calls may cost."""
 
-    def expect(self, cell: Cell) -> Expected:
-        """What the next call of a cell may use."""
+    def expect(self, cell: Cell, malformed: int) -> Expected:
+        """What the call of a cell may use, after replies that could not be read."""
         ...
 
     def reserve(self, dollars: float) -> bool:
@@ -147,6 +147,12 @@ class Lane:
         self._stopping = True
         self._wake.set()
 
+    def drop(self) -> None:
+        """Begin no further call and break off those in flight: they will be asked again."""
+        self.stop()
+        for task in self._tasks:
+            task.cancel()
+
     def nudge(self) -> None:
         """Look again whether a call may start."""
         self._wake.set()
@@ -237,7 +243,7 @@ class Lane:
 
     def _start(self, line: Line, now: float) -> float:
         job = line.pop(self._may_begin())
-        expected = self._spending.expect(job.cell) if self._spending is not None else Expected()
+        expected = self._spending.expect(job.cell, job.malformed) if self._spending is not None else Expected()
         if self._tokens is not None and (wait := self._tokens.wait(now, expected.tokens)) > 0:
             heapq.heappush(line.again, (job.cell.place, job))
             return wait

@@ -235,9 +235,10 @@ class Ledger:
         )
         return [(judge, status, count) for judge, status, count in self._db.execute(query)]
 
-    def spent(self) -> float:
-        """Dollars of all attempts whose cost is known."""
-        return float(self._db.execute("SELECT coalesce(sum(cost), 0.0) FROM attempt").fetchone()[0])
+    def costs(self) -> dict[str, float]:
+        """Judge -> dollars of all its attempts whose cost is known."""
+        query = "SELECT j.name, sum(a.cost) FROM attempt a JOIN cell c ON c.id = a.cell JOIN judge j ON j.id = c.judge"
+        return dict(self._db.execute(f"{query} WHERE a.cost > 0 GROUP BY j.id"))
 
     def write(
         self, steps: Sequence[Step], outcomes: Sequence[Outcome] = (), pardons: Mapping[int, int] | None = None

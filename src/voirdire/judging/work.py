@@ -31,7 +31,7 @@ class Asks(Protocol):
         """The ``number``-th call of a cell, after ``malformed`` replies that could not be read."""
         ...
 
-    def shown(self, cell: Cell, call: Call) -> Shown:
+    def shown(self, cell: Cell) -> Shown:
         """What its prompt holds beside the item."""
         ...
 
@@ -85,7 +85,7 @@ async def ask(
         reply = await judge.ask(call)
     except CallFailed as failure:
         return failed(job, call, failure, at=at, seconds=clock() - begun), failure
-    shown = asks.shown(job.cell, call)
+    shown = asks.shown(job.cell)
     return answered(job, call, reply, at=at, seconds=clock() - begun, cost=price(judge.name, reply), shown=shown), None
 
 

@@ -1,0 +1,319 @@
+"""Running a plan: lanes, ledger, budget and signals brought together in one asyncio process."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from voirdire.judging.lane import Expected, Lane
+from voirdire.judging.ledger import START, Ledger
+from voirdire.judging.limits import Limits
+from voirdire.judging.nouns import ImagePart, Judge, Outcome, Reply, RunStopped, TextPart
+from voirdire.judging.plan import Plan
+from voirdire.judging.progress import Progress, Watch
+from voirdire.judging.providers.capability import Capability
+from voirdire.judging.spending import Budget, Price, PromptFacts, cost, cost_range, estimate
+from voirdire.judging.steps import Cell, Step
+
+GRACE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tariff:
+    """What is needed to say what a judge's calls cost; without a price they cost None."""
+
+    capability: Capability
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    price: Price | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How a run ended.
+
+    stopped : why cells are pending, to be raised when everything else is done; None when all cells have an outcome
+    """
+
+    progress: Progress
+    stopped: RunStopped | None = None
+
+
+async def run(
+    plan: Plan,
+    judges: Sequence[Judge],
+    ledger: Ledger,
+    *,
+    limits: Limits | Mapping[str, Limits] | None = None,
+    tariffs: Mapping[str, Tariff] | None = None,
+    budget: Budget | None = None,
+    watch: Watch | None = None,
+    seed: int = 0,
+    signals: bool = True,
+    grace: float = GRACE,
+) -> Summary:
+    """Ask every pending cell of a plan that is registered in the ledger; the judges are closed at the end.
+
+    Parameters
+    ----------
+    limits : for every lane, or by judge's name (the strictest of a lane's judges holds for the lane)
+    tariffs : by judge's name; budget : a hard stop, see ``spending.Budget``
+    watch : counts what happens; seed : of the jitter of waiting times
+    signals : SIGINT and SIGTERM let the calls in flight finish for ``grace`` seconds; a second one does not
+
+    Raises RunStopped where the ledger cannot be written, and what a judge raises that is not a CallFailed. Everything
+    that was committed stays, and the same call goes on.
+    """
+    watch = watch or Watch()
+    purse = Purse(plan, budget or Budget(), tariffs or {})
+    sink = GroupCommit(ledger)
+    lanes = _lanes(plan, judges, LedgerSource(ledger), sink, limits, purse, watch, np.random.default_rng(seed))
+    watch.begin({judge.name: judge.lane for judge in judges}, ledger.counts(), ledger.costs())
+    watch.budget = purse.budget.limit
+    reason = ""
+
+    def stop(why: str) -> None:
+        nonlocal reason
+        reason = reason or why
+        watch.stopping = True
+        for lane in lanes:
+            lane.stop()
+
+    def nudge() -> None:
+        for lane in lanes:
+            if lane.short:
+                lane.nudge()
+
+    purse.on_change = nudge
+    purse.on_end = lambda: stop("budget")
+    try:
+        with _signals(lanes, lambda: stop("interrupt"), grace, signals):
+            await _together(lanes)
+    finally:
+        for judge in judges:
+            await judge.close()
+    return Summary(watch.snapshot(), _why_stopped(lanes, watch.snapshot(), reason, purse))
+
+
+class GroupCommit:
+    """Steps into the ledger: what arrives in one turn of the event loop is one transaction."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._steps: list[Step] = []
+        self._outcomes: list[Outcome] = []
+        self._pardons: dict[int, int] = {}
+        self._waiting: list[asyncio.Future[None]] = []
+
+    async def record(self, step: Step) -> None:
+        """Keep a step."""
+        self._steps.append(step)
+        await self._committed()
+
+    async def finish(self, outcomes: list[Outcome]) -> None:
+        """Keep outcomes that were held back."""
+        self._outcomes += outcomes
+        await self._committed()
+
+    async def pardon(self, cells: dict[int, int]) -> None:
+        """Keep that failures up to an attempt no longer count."""
+        self._pardons |= cells
+        await self._committed()
+
+    async def _committed(self) -> None:
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            loop.call_soon(self._commit)
+        waiter: asyncio.Future[None] = loop.create_future()
+        self._waiting.append(waiter)
+        await waiter
+
+    def _commit(self) -> None:
+        steps, self._steps = self._steps, []
+        outcomes, self._outcomes = self._outcomes, []
+        pardons, self._pardons = self._pardons, {}
+        waiting, self._waiting = self._waiting, []
+        fault: Exception | None = None
+        try:
+            self._ledger.write(steps, outcomes, pardons)
+        except Exception as error:  # noqa: BLE001 - raised in every task that waits for this commit
+            fault = error
+        for waiter in waiting:
+            if waiter.done():
+                continue
+            if fault is None:
+                waiter.set_result(None)
+            else:
+                waiter.set_exception(fault)
+
+
+class LedgerSource:
+    """Pending cells, page by page: what is done or in flight is never given twice."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._after: dict[str, tuple[int, ...]] = {}
+
+    async def take(self, judge: str, count: int) -> list[Cell]:
+        """The next cells of a judge."""
+        cells = self._ledger.pending(judge, self._after.get(judge, START), count)
+        if cells:
+            self._after[judge] = cells[-1].place
+        return cells
+
+
+class Purse:
+    """The budget as lanes see it.
+
+    A call that does not fit waits for those in flight, which mostly cost less than was set aside for them. Nothing is
+    in flight and it still does not fit: ``on_end``. After each settlement: ``on_change``.
+    """
+
+    def __init__(self, plan: Plan, budget: Budget, tariffs: Mapping[str, Tariff]) -> None:
+        self.budget = budget
+        self.on_change: Callable[[], object] = lambda: None
+        self.on_end: Callable[[], object] = lambda: None
+        self._plan = plan
+        self._tariffs = tariffs
+
+    def expect(self, cell: Cell, malformed: int) -> Expected:
+        """Dollars at most and tokens probably, of a cell's next call."""
+        tariff = self._tariffs.get(cell.judge)
+        if tariff is None:
+            return Expected()
+        parts = self._plan.prompt(cell, malformed).parts
+        texts = tuple(part.text for part in parts if isinstance(part, TextPart))
+        facts = [self._plan.images.facts(part.path) for part in parts if isinstance(part, ImagePart)]
+        sizes = tuple((image.sent_width, image.sent_height) for image in facts)
+        tokens = estimate(PromptFacts(texts, sizes), tariff.capability, tariff.parameters)
+        dollars = cost_range(tokens, tariff.price)
+        return Expected(0.0 if dollars is None else dollars.high, tokens.input.expected + tokens.output.expected)
+
+    def price(self, judge: str, reply: Reply) -> float | None:
+        """What a reply cost: as the provider says, else by the price table."""
+        tariff = self._tariffs.get(judge)
+        return cost(reply.usage, tariff.price) if reply.cost is None and tariff is not None else reply.cost
+
+    def reserve(self, dollars: float) -> bool:
+        """Set dollars aside."""
+        if self.budget.reserve(dollars):
+            return True
+        if self.budget.reserved == 0:
+            self.on_end()
+        return False
+
+    def settle(self, reserved: float, actual: float | None) -> None:
+        """A call is over."""
+        self.budget.settle(reserved, actual)
+        self.on_change()
+
+
+def _lanes(
+    plan: Plan,
+    judges: Sequence[Judge],
+    source: LedgerSource,
+    sink: GroupCommit,
+    limits: Limits | Mapping[str, Limits] | None,
+    purse: Purse,
+    watch: Watch,
+    rng: np.random.Generator,
+) -> list[Lane]:
+    by_lane: dict[str, list[Judge]] = {}
+    for judge in judges:
+        by_lane.setdefault(judge.lane, []).append(judge)
+    lanes = []
+    for members in by_lane.values():
+        own = limits_of(limits, [judge.name for judge in members])
+        counted = purse.budget.limit is not None or own.tokens_per_minute is not None
+        spending = purse if counted else None
+        (jitter,) = rng.spawn(1)
+        lanes.append(Lane(members, plan, source, sink, own, jitter, spending=spending, price=purse.price, tally=watch))
+    return lanes
+
+
+def limits_of(limits: Limits | Mapping[str, Limits] | None, judges: Sequence[str]) -> Limits:
+    """The limits of a lane: those given, or the strictest of those of its judges.
+
+    >>> limits_of({"a": Limits(concurrency=4), "b": Limits(requests_per_minute=60)}, ["a", "b"])
+    Limits(concurrency=4, requests_per_minute=60, ...)
+    """
+    if limits is None:
+        return Limits()
+    if isinstance(limits, Limits):
+        return limits
+    found = [limits[judge] for judge in judges if judge in limits] or [Limits()]
+
+    def least(values: list[float | None]) -> float | None:
+        return min((value for value in values if value is not None), default=None)
+
+    return replace(
+        found[0],
+        concurrency=min(one.concurrency for one in found),
+        requests_per_minute=least([one.requests_per_minute for one in found]),
+        tokens_per_minute=least([one.tokens_per_minute for one in found]),
+    )
+
+
+async def _together(lanes: Sequence[Lane]) -> None:
+    """All lanes until each is over; a fault in one ends the others at once."""
+    tasks = [asyncio.create_task(lane.run()) for lane in lanes]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextmanager
+def _signals(lanes: Sequence[Lane], stop: Callable[[], None], grace: float, wanted: bool) -> Iterator[None]:
+    """While this lasts, a first signal stops gently and a second one at once."""
+    if not wanted or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    timers: list[asyncio.TimerHandle] = []
+
+    def drop() -> None:
+        for lane in lanes:
+            lane.drop()
+
+    def heard() -> None:
+        stop()
+        if timers:
+            drop()
+        timers.append(loop.call_later(grace, drop))
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    for number in numbers:
+        loop.add_signal_handler(number, heard)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+        for timer in timers:
+            timer.cancel()
+
+
+def _why_stopped(lanes: Sequence[Lane], progress: Progress, reason: str, purse: Purse) -> RunStopped | None:
+    pending = progress.total - progress.done
+    if not pending:
+        return None
+    counts = {"pending": pending, "total": progress.total}
+    if reason == "interrupt":
+        return RunStopped("run.stopped_interrupt", **counts)
+    if reason == "budget":
+        spent, limit = f"{purse.budget.spent:.2f}", f"{purse.budget.limit or 0:.2f}"
+        return RunStopped("run.stopped_budget", spent=spent, limit=limit, **counts)
+    stopped = [line for lane in lanes for line in lane.lines if line.stopped]
+    if not stopped:
+        return RunStopped("run.stopped_pending", **counts)
+    judges = "; ".join(f"{line.judge.name}: {line.stopped}: {line.why[:300] or '-'}" for line in stopped)
+    return RunStopped("run.stopped_judges", judges=judges, **counts)

@@ -1,0 +1,123 @@
+"""How a run stands, read from its folder while it goes on or after it ended."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from voirdire.judging.ledger import PLANNED
+from voirdire.judging.reading import reading
+from voirdire.judging.run_folder import LOCK
+
+RECENT = 60.0
+LAST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed call: at in seconds since the epoch; note : the provider's words, untrusted."""
+
+    judge: str
+    kind: str
+    status: int | None
+    at: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """A run at one moment.
+
+    run_id : 8 hex digits; writer : id of the process that is writing now, or None
+    cells : (judge, condition, status, cells) of planned cells, in order; ``pending`` without an outcome
+    attempts : judge -> kind of attempt -> how many; cost : judge -> dollars, where known
+    per_second : cells that ended a second over the minute before the last attempt; last_at : its time, or None
+    failures : the latest failed calls, the newest first
+    """
+
+    run_id: str
+    writer: int | None
+    cells: tuple[tuple[str, str, str, int], ...]
+    attempts: dict[str, dict[str, int]]
+    cost: dict[str, float]
+    per_second: float
+    last_at: float | None
+    failures: tuple[Failure, ...]
+
+    @property
+    def total(self) -> int:
+        """Planned cells."""
+        return sum(count for *_, count in self.cells)
+
+    def count(self, status: str, judge: str | None = None) -> int:
+        """Planned cells of a status, of one judge or of all."""
+        return sum(n for name, _, kind, n in self.cells if kind == status and judge in (None, name))
+
+
+_COUNTS = f"""
+SELECT j.name, k.name, coalesce(o.status, 'pending'), count(*) FROM cell c JOIN judge j ON j.id = c.judge
+  JOIN condition k ON k.id = c.condition LEFT JOIN outcome o ON o.cell = c.id
+WHERE j.planned AND {PLANNED} GROUP BY j.id, k.id, 3 ORDER BY j.id, k.id, 3
+"""
+_ATTEMPTS = """
+SELECT j.name, a.kind, count(*), sum(a.cost) FROM attempt a JOIN cell c ON c.id = a.cell JOIN judge j ON j.id = c.judge
+GROUP BY j.id, a.kind ORDER BY j.id, a.kind
+"""
+_RATE = """
+SELECT count(DISTINCT a.cell) FROM attempt a JOIN outcome o ON o.cell = a.cell AND o.attempts = a.number
+WHERE a.at > ? - ?
+"""
+_FAILURES = """
+SELECT j.name, a.kind, a.status, a.at, a.note FROM attempt a JOIN cell c ON c.id = a.cell JOIN judge j ON j.id = c.judge
+WHERE a.kind NOT IN ('ok', 'refused', 'malformed') ORDER BY a.rowid DESC LIMIT ?
+"""
+
+
+def read_status(folder: Path) -> RunStatus:
+    """How the run in a folder stands. Raises InputError where there is none."""
+    with reading(folder) as db:
+        run_id = db.execute("SELECT value FROM meta WHERE key = 'run'").fetchone()[0]
+        attempts: dict[str, dict[str, int]] = {}
+        cost: dict[str, float] = {}
+        for judge, kind, count, dollars in db.execute(_ATTEMPTS):
+            attempts.setdefault(judge, {})[kind] = count
+            if dollars is not None:
+                cost[judge] = cost.get(judge, 0.0) + dollars
+        per_second, last = _rate(db)
+        return RunStatus(
+            run_id=run_id,
+            writer=_writer(folder),
+            cells=tuple(db.execute(_COUNTS)),
+            attempts=attempts,
+            cost=cost,
+            per_second=per_second,
+            last_at=last,
+            failures=tuple(Failure(*row) for row in db.execute(_FAILURES, (LAST,))),
+        )
+
+
+def _rate(db: sqlite3.Connection) -> tuple[float, float | None]:
+    """Cells a second over the last minute of work, and when that was."""
+    last, begun = db.execute("SELECT max(at), (SELECT max(at) FROM session) FROM attempt").fetchone()
+    if last is None:
+        return 0.0, None
+    span = min(RECENT, max(1.0, last - (begun or last))) if last < time.time() - RECENT else RECENT
+    return db.execute(_RATE, (last, span)).fetchone()[0] / span, last
+
+
+def _writer(folder: Path) -> int | None:
+    """The process that holds the lock."""
+    import fcntl
+
+    try:
+        with (folder / LOCK).open("r+") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                held = lock.read().strip()
+                return int(held) if held.isdigit() else None
+    except OSError:
+        return None
+    return None

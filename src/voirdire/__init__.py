@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from voirdire.analysis.profile import Profile as Profile
     from voirdire.app.audit import audit as audit
     from voirdire.app.check import check as check
+    from voirdire.app.price import price as price
     from voirdire.app.validate import validate as validate
     from voirdire.corpus.corpus import Corpus as Corpus
     from voirdire.corpus.corpus import Judgments as Judgments
@@ -67,6 +68,7 @@ _HOMES = {
     "audit": "voirdire.app.audit",
     "check": "voirdire.app.check",
     "evaluate": "voirdire.analysis.evaluate",
+    "price": "voirdire.app.price",
     "read_corpus": "voirdire.corpus.reading",
     "read_judgments": "voirdire.corpus.reading",
     "validate": "voirdire.app.validate",
@@ -95,6 +97,7 @@ __all__ = [
     "audit",
     "check",
     "evaluate",
+    "price",
     "read_corpus",
     "read_judgments",
     "validate",

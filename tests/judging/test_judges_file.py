@@ -70,18 +70,19 @@ def test_files_are_relative_to_the_judges_file(model: str, placed: str, tmp_path
         ("[[judge]\n", "not_toml", None),
         ("", "none", None),
         ("judge = 3", "none", None),
-        ("judge = ['a/b']", "none", None),
-        ("name = 'x'\n[[judge]]\nmodel = 'a/b'", "outside", None),
-        ("[[judge]]\nmodel = 'a/b'\n[[judge]]\nname = 'x'", "no_model", 2),
+        ("judge = ['zai/b']", "none", None),
+        ("name = 'x'\n[[judge]]\nmodel = 'zai/b'", "outside", None),
+        ("[[judge]]\nmodel = 'zai/b'\n[[judge]]\nname = 'x'", "no_model", 2),
         ("[[judge]]\nmodel = 'gpt-4o'", "model", 1),
         ("[[judge]]\nmodel = '/gpt-4o'", "model", 1),
         ("[[judge]]\nmodel = 'openai/'", "model", 1),
+        ("[[judge]]\nmodel = 'opnai/x'", "provider", 1),
         ("[[judge]]\nmodel = 3", "not_text", 1),
-        ("[[judge]]\nmodel = 'a/b'\nbase_url = ''", "not_text", 1),
-        ("[[judge]]\nmodel = 'a/b'\nparameters = 3", "parameters", 1),
-        ("[[judge]]\nmodel = 'a/b'\norigin = ['us']", "covariate", 1),
-        ("[[judge]]\nmodel = 'a/b'\njudge = 'x'", "covariate", 1),
-        ("[[judge]]\nmodel = 'a/b'\n[[judge]]\nmodel = 'a/b'", "twice", 2),
+        ("[[judge]]\nmodel = 'zai/b'\nbase_url = ''", "not_text", 1),
+        ("[[judge]]\nmodel = 'zai/b'\nparameters = 3", "parameters", 1),
+        ("[[judge]]\nmodel = 'zai/b'\norigin = ['us']", "covariate", 1),
+        ("[[judge]]\nmodel = 'zai/b'\njudge = 'x'", "covariate", 1),
+        ("[[judge]]\nmodel = 'zai/b'\n[[judge]]\nmodel = 'zai/b'", "twice", 2),
     ],
 )
 def test_errors_name_file_and_entry(text: str, key: str, entry: int | None, tmp_path: Path) -> None:
@@ -107,7 +108,7 @@ def test_errors_name_file_and_entry(text: str, key: str, entry: int | None, tmp_
 )
 def test_a_key_in_the_file_is_refused_and_not_shown(line: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
-        read_judges(written(tmp_path, f"[[judge]]\nmodel = 'a/b'\n{line}\n"))
+        read_judges(written(tmp_path, f"[[judge]]\nmodel = 'zai/b'\n{line}\n"))
     for lang in ("en", "zh"):
         assert "Secret123" not in caught.value.message(lang)
     assert "Secret123" not in repr(caught.value.fields)
@@ -119,5 +120,5 @@ def test_no_file(tmp_path: Path) -> None:
 
 
 def test_two_judges_of_one_name() -> None:
-    with pytest.raises(UsageError, match="'a/b'"):
-        check_names((JudgeSpec("a/b", "a", "b"), JudgeSpec("a/b", "a", "b", "http://x")))
+    with pytest.raises(UsageError, match="'zai/b'"):
+        check_names((JudgeSpec("zai/b", "zai", "b"), JudgeSpec("zai/b", "zai", "b", "http://x")))

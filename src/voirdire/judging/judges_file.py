@@ -28,6 +28,7 @@ from typing import Any
 
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.nouns import JudgeSpec
+from voirdire.plugins import PROVIDERS, available
 
 OWN = ("name", "model", "base_url", "key_env", "parameters")
 FILES = ("replay", "python")
@@ -78,6 +79,10 @@ def _spec(path: Path, number: int, entry: Any) -> JudgeSpec:
     provider, mark, rest = model.partition("/")
     if not (provider and mark and rest):
         raise InputError("cli_run.judges.model", file=str(path), entry=number, value=model)
+    known = available(PROVIDERS)
+    if provider not in known:
+        named = ", ".join(sorted(known))
+        raise InputError("cli_run.judges.provider", file=str(path), entry=number, value=provider, known=named)
     key_env = _text(path, number, entry, "key_env")
     if key_env is not None and not _VARIABLE.fullmatch(key_env):
         raise InputError("cli_run.judges.key_env", file=str(path), entry=number)
@@ -142,7 +147,7 @@ def _refuse_secrets(path: Path, number: int, entry: Mapping[str, Any]) -> None:
 def check_names(specs: tuple[JudgeSpec, ...]) -> None:
     """Raise UsageError when two judges of a run have one name.
 
-    >>> check_names((JudgeSpec("a/b", "a", "b"),))
+    >>> check_names((JudgeSpec("openai/gpt-4o", "openai", "gpt-4o"),))
     """
     names = [spec.name for spec in specs]
     for name in names:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import UsageError
 from voirdire.judging.nouns import BASE_DESIGN, Call, CallFailed, ImagePart, JudgeSpec, Reply, TextPart
+from voirdire.judging.providers.keys import scrub
 from voirdire.texts import text
 
 if TYPE_CHECKING:
@@ -257,4 +258,4 @@ def _from_file(path: Path) -> ModuleType:
 
 
 def _why(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".removesuffix(": ")[:WHY_LENGTH]
+    return scrub(f"{type(error).__name__}: {error}".removesuffix(": "))[:WHY_LENGTH]

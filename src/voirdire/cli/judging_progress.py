@@ -1,0 +1,187 @@
+"""How far a run is: a board on a terminal, now and then a line elsewhere; and the table at the end."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from voirdire.cli import show
+from voirdire.texts import text
+
+if TYPE_CHECKING:
+    from voirdire.judging.progress import JudgeProgress, Progress
+
+STATUSES = ("ok", "malformed", "refused", "error")
+PATIENCE, EVERY, FIRST, LINES = 2.0, 60.0, 10.0, 12
+
+Snapshot = Callable[[], "Progress"]
+
+
+class Board:
+    """Shows a run while it goes on, on standard error.
+
+    snapshot : the run at this moment; asked from a thread of the board's own, four times a second on a terminal
+    on : whether standard error is a terminal; otherwise a line is logged after ten seconds and then every minute
+    """
+
+    def __init__(self, snapshot: Snapshot, lang: str, *, on: bool | None = None, patience: float = PATIENCE) -> None:
+        self.snapshot = snapshot
+        self.lang = lang
+        self.on = sys.stderr.isatty() if on is None else on
+        self.patience = patience
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._show if self.on else self._log, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def __rich__(self) -> Any:
+        return board(self.snapshot(), self.lang)
+
+    def _log(self) -> None:
+        wait = FIRST
+        while not self._ended.wait(wait):
+            wait = EVERY
+            now = self.snapshot()
+            if now.total:
+                show.err(f"{time.strftime('%H:%M:%S')} {line(now, self.lang)}")
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        if self._ended.wait(self.patience):
+            return
+        with Live(self, console=Console(stderr=True), refresh_per_second=4, transient=True):
+            self._ended.wait()
+
+
+def line(now: Progress, lang: str) -> str:
+    """A run in one line: cells, rate, retries, failures, cost, time left."""
+    parts = [
+        text("cli_run.progress.cells", lang, done=f"{now.done:,}", total=f"{now.total:,}", percent=_percent(now)),
+        text("cli_run.progress.rate", lang, rate=f"{now.per_second:.1f}"),
+        text("cli_run.progress.in_flight", lang, count=now.in_flight),
+        text("cli_run.progress.retries", lang, count=f"{sum(judge.retries for judge in now.judges):,}"),
+        text("cli_run.progress.failures", lang, count=f"{sum(map(failures, now.judges)):,}"),
+        spent(now.cost, now.budget, lang),
+    ]
+    if now.left is not None and now.done < now.total:
+        parts.append(text("cli_run.progress.left", lang, time=duration(now.left, lang)))
+    if now.stopping:
+        parts.append(text("cli_run.progress.stopping", lang))
+    return text("report.list_separator", lang).join(parts)
+
+
+def board(now: Progress, lang: str) -> Any:
+    """A run as it stands on a terminal: a bar, a line, and a row a judge."""
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    rows: list[Any] = [ProgressBar(total=max(now.total, 1), completed=now.done, width=60), Text(line(now, lang))]
+    grid = Table(box=None, pad_edge=False, header_style="dim")
+    columns = ("judge", "done", "retries", "failures", "cost", "state")
+    for place, column in enumerate(columns):
+        right = 0 < place < len(columns) - 1
+        grid.add_column(text(f"cli_run.column.{column}", lang), justify="right" if right else "left", no_wrap=True)
+    for judge in now.judges[:LINES]:
+        grid.add_row(*map(Text, _row(judge, lang)))
+    rows.append(grid)
+    if len(now.judges) > LINES:
+        rows.append(Text(text("cli_run.progress.more", lang, count=len(now.judges) - LINES), style="dim"))
+    return Group(*rows)
+
+
+def _row(judge: JudgeProgress, lang: str) -> list[str]:
+    done = sum(judge.status.values())
+    return [
+        show.clean(judge.name),
+        f"{done:,}/{done + judge.pending:,}",
+        f"{judge.retries:,}",
+        _kinds(judge.failures, lang),
+        money(judge.cost, judge.unpriced),
+        text(f"cli_run.state.{judge.state}", lang),
+    ]
+
+
+def summary(judges: Sequence[JudgeProgress], lang: str) -> str:
+    """The table at the end of a run: every judge's cells by status, and its cost."""
+    columns = [text(f"cli_run.column.{name}", lang) for name in ("judge", *STATUSES, "pending", "cost")]
+    rows = [
+        [
+            judge.name,
+            *(f"{judge.status.get(status, 0):,}" for status in STATUSES),
+            f"{judge.pending:,}",
+            money(judge.cost, judge.unpriced),
+        ]
+        for judge in judges
+    ]
+    return show.table(columns, rows)
+
+
+def failures(judge: JudgeProgress) -> int:
+    """Calls of this session without a reply, or with one that could not be read."""
+    return sum(judge.failures.values())
+
+
+def money(dollars: float, unpriced: int = 0) -> str:
+    """US dollars; a plus sign where some replies have no known price, a dash where none has.
+
+    >>> money(1.5), money(0.0123), money(0.0, 3), money(1.5, 3)
+    ('$1.50', '$0.0123', '-', '$1.50+')
+    """
+    if unpriced and not dollars:
+        return "-"
+    return f"${dollars:,.{2 if dollars >= 1 or not dollars else 4}f}{'+' if unpriced else ''}"
+
+
+def spent(dollars: float, budget: float | None, lang: str) -> str:
+    """What was spent, and of how much."""
+    if budget is None:
+        return money(dollars)
+    return text("cli_run.progress.of_budget", lang, spent=money(dollars), budget=money(budget))
+
+
+def duration(seconds: float, lang: str) -> str:
+    """A time in its two largest units.
+
+    >>> duration(42, "en"), duration(3725, "en")
+    ('42 s', '1 h 2 min')
+    """
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return text("cli_run.time.seconds", lang, seconds=round(seconds))
+    if minutes < 60:
+        return text("cli_run.time.minutes", lang, minutes=minutes)
+    hours, minutes = divmod(int(seconds) // 60, 60)
+    if hours < 48:
+        return text("cli_run.time.hours", lang, hours=hours, minutes=minutes)
+    return text("cli_run.time.days", lang, days=hours // 24, hours=hours % 24)
+
+
+def _kinds(counted: dict[str, int], lang: str) -> str:
+    """``12 (429: 8, malformed: 4)``: the two most frequent kinds."""
+    total = sum(counted.values())
+    if not total:
+        return "0"
+    most = sorted(counted.items(), key=lambda kind: -kind[1])[:2]
+    named = ", ".join(f"{text(f'cli_run.kind.{kind}', lang)} {count:,}" for kind, count in most)
+    return f"{total:,} ({named})"
+
+
+def _percent(now: Progress) -> str:
+    share = 100 * now.done / now.total if now.total else 100.0
+    return f"{int(share)}" if share in (0, 100) or share >= 1 else f"{share:.1f}"

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voirdire.judging.providers.failures import fail, problem_of, tidy
+from voirdire.judging.nouns import CallFailed
+from voirdire.judging.providers.failures import meaning_of, problem_of, tidy
 from voirdire.judging.providers.waiting import LONGEST, duration, waiting_time
 
 
@@ -82,19 +83,17 @@ def test_what_is_no_duration(value: str) -> None:
      (504, "timeout"), (520, "server"), (524, "timeout"), (529, "overload"), (600, "server")],
 )  # fmt: skip
 def test_a_bare_status(status: int, kind: str) -> None:
-    failure = fail(status, {}, b"")
+    failure = meaning_of(status, {}, problem_of(b""))
+    assert isinstance(failure, CallFailed)
     assert (failure.kind, failure.status) == (kind, status)
     assert str(status) in failure.why
 
 
 def test_a_402_with_retry_after_is_worth_waiting_for() -> None:
-    failure = fail(402, {"Retry-After": "3"}, b'{"error": {"code": 402, "message": "in flight"}}')
+    problem = problem_of(b'{"error": {"code": 402, "message": "in flight"}}')
+    failure = meaning_of(402, {"Retry-After": "3"}, problem)
+    assert isinstance(failure, CallFailed)
     assert (failure.kind, failure.retry_after) == ("rate_limit", 3.0)
-
-
-def test_a_refused_request_of_a_batch() -> None:
-    failure = fail(400, {}, b'{"error": {"code": "1301", "message": "sensitive"}}', "zai")
-    assert (failure.kind, failure.why) == ("request", "sensitive")
 
 
 def test_sentences_are_one_short_line() -> None:

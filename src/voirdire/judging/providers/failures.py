@@ -123,18 +123,12 @@ class Problem:
     document: Mapping[str, Any] | None = None
 
 
-def fail(status: int, headers: Mapping[str, str], body: bytes, provider: str = "") -> CallFailed:
-    """The failure that an error response means. A refusal by a filter comes back as kind ``request``.
+def meaning_of(status: int, headers: Mapping[str, str], problem: Problem, provider: str = "") -> CallFailed | Reply:
+    """The failure of a problem, or a Reply with a refusal where a filter of the provider declined the request.
 
-    >>> fail(429, {"Retry-After": "2"}, b'{"error": {"message": "Slow down", "code": "rate_limit_exceeded"}}')
+    >>> meaning_of(429, {"Retry-After": "2"}, Problem(("rate_limit_exceeded",), "Slow down"))
     CallFailed('rate_limit: Slow down')
     """
-    found = meaning_of(status, headers, problem_of(body), provider)
-    return CallFailed("request", found.refusal or "", status=status) if isinstance(found, Reply) else found
-
-
-def meaning_of(status: int, headers: Mapping[str, str], problem: Problem, provider: str = "") -> CallFailed | Reply:
-    """The failure of a problem, or a Reply with a refusal where a filter of the provider declined the request."""
     status = problem.status or status
     small = {name.lower() for name in headers}
     seconds = waiting_time(headers, problem.document, problem.sentence)

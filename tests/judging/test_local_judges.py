@@ -387,3 +387,14 @@ def test_broken_recordings(changes: dict[str, Any], words: str, tmp_path: Path) 
 def test_a_recording_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="There is no file"):
         replay.make(spec(str(tmp_path / "none.csv"), "replay"), kit())
+
+
+def test_ratings_do_not_depend_on_the_direction_of_the_scale(tmp_path: Path) -> None:
+    """A reply k to a reversed scale is read as low + high - k afterwards, so that a number is exchanged here."""
+    frame = pl.DataFrame({"item_id": ["i1", "i2"], "condition": "neutral_en", "rating": [4, 5], "reply": [None, "2"]})
+    replayed = replay.make(spec(str(recording(tmp_path, frame)), "replay"), kit())
+    one, two = ask(replayed, call("i1", reversed=True), call("i2", reversed=True))
+    assert (one.rating, two.rating, two.text) == (2.0, None, "2")
+    assert ask(control.make(spec("constant_5", "control"), kit()), call(reversed=True))[0].rating == 1.0
+    assert ask(calling.from_object(lambda item: 4.5), call(reversed=True))[0].rating == 1.5
+    assert ask(calling.from_object(lambda item: Reply(rating=4.5)), call(reversed=True))[0].rating == 4.5

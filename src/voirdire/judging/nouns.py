@@ -156,6 +156,7 @@ class Call:
     id : names run, cell and attempt (``<run>-<cell>-<attempt>``), sent as X-Client-Request-Id
     levels : the integers that are ratings
     condition : the condition's name; item : the item asked about (for judges that need no prompt)
+    reversed : the condition asks the scale with its ends exchanged, and a reply k will be read as low + high - k
     """
 
     id: str
@@ -167,6 +168,11 @@ class Call:
     levels: tuple[int, ...]
     factors: Mapping[str, str] = field(default_factory=dict)
     design: str = BASE_DESIGN
+    reversed: bool = False
+
+    def as_asked(self, rating: float) -> float:
+        """A rating on the question's own scale, on the scale as this call asks it (for judges that give numbers)."""
+        return min(self.levels) + max(self.levels) - rating if self.reversed else rating
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,7 @@ class Plan:
             levels=self.levels(cell),
             factors=condition.factors,
             design=condition.design,
+            reversed=condition.reversed,
         )
 
     def nouns(self, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, list[tuple[str, str, str]]]:

@@ -17,7 +17,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
 from types import ModuleType
@@ -81,9 +81,10 @@ class CallingJudge:
 
     function : takes (item) or (item, condition: Asked); plain or a coroutine function
     threads : how many threads may be inside a plain function at once. One by default, because models in memory
-        are seldom safe to share; a coroutine function runs on the event loop.
+        are seldom safe to share; None of a coroutine function, which runs on the event loop.
 
-    A number is the rating, a text is read like a model's reply. An exception, a missing value and anything else
+    A number is a rating on the question's own scale, in whichever direction the condition asks it; a text is read
+    like a model's reply, and a Reply is taken as it is. An exception, a missing value and anything else
     end the cell as ``error`` with the type and the message; the run goes on.
     """
 
@@ -105,6 +106,7 @@ class CallingJudge:
             getattr(function, "__call__", None)  # noqa: B004 - an object may have a coroutine for its call
         )
         self._timeout = timeout
+        self.threads = None if self._waits else threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="voirdire-judge") if not self._waits else None
 
     async def ask(self, call: Call) -> Reply:
@@ -118,7 +120,9 @@ class CallingJudge:
             raise CallFailed("request", _why(error)) from error
         except (Exception, SystemExit) as error:  # a function of the user's: whatever it raises ends the cell only
             raise CallFailed("request", _why(error)) from error
-        return read_answer(answer)
+        reply = read_answer(answer)
+        own = reply.rating is not None and not isinstance(answer, Reply)
+        return replace(reply, rating=call.as_asked(float(reply.rating or 0))) if own else reply
 
     async def _answer(self, given: tuple[Any, ...]) -> Any:
         if self._pool is not None:

@@ -26,7 +26,10 @@ Consensus = Mapping[tuple[str, str, str], float]
 
 
 class ControlJudge:
-    """A judge that needs no prompt: ``rate`` gives the rating of a call, or raises CallFailed."""
+    """A judge that needs no prompt: ``rate`` gives the rating of a call, or raises CallFailed.
+
+    The rating does not depend on the direction in which a condition asks the scale.
+    """
 
     def __init__(self, name: str, rate: Rate, settings: Mapping[str, Any]) -> None:
         self.name = name
@@ -36,7 +39,7 @@ class ControlJudge:
 
     async def ask(self, call: Call) -> Reply:
         """The rating. Raises CallFailed of kind ``request`` where a pool has no consensus for the item."""
-        return Reply(rating=self._rate(call), served=self.name)
+        return Reply(rating=call.as_asked(self._rate(call)))
 
     async def close(self) -> None:
         """Nothing to give back."""

@@ -2,14 +2,15 @@
 
 ``replay/FILE`` or, of a table with several judges, ``replay/FILE#JUDGE``. Columns: item_id, condition, and rating or
 reply; judge, design, question, repeat, reasoning and status where they exist. The judgments of a run can be replayed.
-A reply is read anew, like a model's; a rating is taken as it stands. A cell that the table lacks ends as ``error``.
+A reply is read anew, like a model's; a rating is taken as it stands, on the question's own scale. A cell that the
+table lacks ends as ``error``.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,8 @@ class ReplayJudge:
         found = self._recorded.get((call.item.id, condition, call.question, call.repeat))
         if found is None:
             raise CallFailed("request", text("cli_run.replay.lacks", file=self.settings["file"]))
-        return answer(found)
+        reply = answer(found)
+        return reply if reply.rating is None else replace(reply, rating=call.as_asked(reply.rating))
 
     async def close(self) -> None:
         """Nothing to give back."""

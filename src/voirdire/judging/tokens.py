@@ -170,3 +170,31 @@ def _none(_width: int, _height: int, _rule: Mapping[str, Any]) -> int:
 
 RULES = {"flat": _flat, "area": _area, "tiles": _tiles, "patches": _patches, "crops": _crops, "none": _none}
 """Every kind of rule: function of width, height and the rule's own numbers."""
+
+NEEDED = {
+    "flat": ("tokens",),
+    "area": ("pixels",),
+    "tiles": ("base", "tile"),
+    "patches": (),
+    "crops": ("tokens", "small"),
+    "none": (),
+}
+OPTIONAL = ("side", "multiplier", "cap", "long_edge", "low", "high")
+
+
+def is_image_rule(rule: Any) -> bool:
+    """Whether a table of a file is a rule: a known kind, its numbers, all above 0, and low <= 1 <= high.
+
+    >>> is_image_rule({"kind": "flat", "tokens": 258}), is_image_rule({"kind": "flat"})
+    (True, False)
+    """
+    if not isinstance(rule, dict) or rule.get("kind") not in NEEDED:
+        return False
+    needed = NEEDED[rule["kind"]]
+    numbers = {name: value for name, value in rule.items() if name != "kind"}
+    if not set(needed) <= set(numbers) <= {*needed, *OPTIONAL}:
+        return False
+    positive = (
+        isinstance(value, int | float) and not isinstance(value, bool) and value > 0 for value in numbers.values()
+    )
+    return all(positive) and numbers.get("low", 1) <= 1 <= numbers.get("high", 1)

@@ -26,6 +26,7 @@ from typing import Any, get_args
 
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.providers.capability import Capability, Price, ProviderEntry, TemperatureRule, Wire, merge
+from voirdire.judging.tokens import is_image_rule
 
 __all__ = [
     "Capability",
@@ -169,7 +170,11 @@ def _entry(entry: Any, families: Mapping[str, Any], file: str, where: str) -> Mo
         raise InputError("spending.models_value", file=file, entry=where, setting="match", value=match, example=MATCH)
     own = {key: value for key, value in entry.items() if key not in ("provider", "match", "family")}
     _check(own, file, where)
-    return ModelEntry(entry["provider"], tuple(match), _over(families.get(family or "", {}), own))
+    settings = _over(families.get(family or "", {}), own)
+    level, levels = settings.get("reasoning_level", ""), settings.get("reasoning", {})
+    if level and level not in levels:
+        raise InputError("spending.models_level", file=file, entry=where, value=level, known=", ".join(levels) or "-")
+    return ModelEntry(entry["provider"], tuple(match), settings)
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -260,7 +265,7 @@ _SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
         "greedy": (_table, "greedy = { do_sample = false }"),
         "batch": (_flag, "batch = true"),
         "batch_images": (_flag, "batch_images = true"),
-        "image_rule": (_table, 'image_rule = { kind = "flat", tokens = 1000 }'),
+        "image_rule": (is_image_rule, 'image_rule = { kind = "flat", tokens = 1000 }'),
         "output_tokens": (_count, "output_tokens = 400"),
         "developer": (_text, 'developer = "OpenAI"'),
         "origin": (_text, 'origin = "us"'),

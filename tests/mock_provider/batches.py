@@ -156,7 +156,8 @@ def _process(state: State, batch: Batch) -> None:
     for at, (name, body) in enumerate(order):
         if name not in left_out:
             _one(state, batch, name, body, canceled=batch.canceled and 2 * at >= len(order))
-    if batch.provider == "google" and batch.expired:
+    if batch.provider == "google" and share("expire", batch.id) < state.behaviour.batch_expire:
+        batch.expired = True
         batch.lines = [b" "]  # an expired batch of this provider has no results
         return
     if faults.foreign:
@@ -174,7 +175,7 @@ def _one(state: State, batch: Batch, name: str, body: dict[str, Any], *, cancele
         kind = "canceled"
     elif problem is not None:
         kind = "request"
-    elif share("expire", cell, attempt) < behaviour.batch_expire:
+    elif batch.provider != "google" and share("expire", cell, attempt) < behaviour.batch_expire:
         kind, batch.expired = "expired", True
     elif share("fail", cell, attempt) < behaviour.batch_fail:
         kind = "server"

@@ -32,7 +32,8 @@ NAME = re.compile(r"(?P<run>.+)-(?P<cell>[0-9]{1,18})-(?P<number>[0-9]{1,9})")
 class Tally:
     """What the lines of a batch came to.
 
-    replies, failures : by what the requests ended as; cost : dollars of the replies, None where a price is unknown
+    replies, failures : by what the requests ended as; counted : failures that count against their cell
+    cost : dollars of the replies, None where a price is unknown
     foreign : lines that answer no request of this batch; repeated : lines of a request that had one already
     unreadable : lines that are not of the documented form; absent : requests without a line, by ``State.rest``
     held, refusal : cells whose request was refused for good, and the last reason
@@ -41,6 +42,7 @@ class Tally:
 
     replies: int = 0
     failures: int = 0
+    counted: int = 0
     cost: float | None = 0.0
     foreign: int = 0
     repeated: int = 0
@@ -158,6 +160,7 @@ class Collector:
     def _failed(self, job: Job, step: Step, failure: CallFailed, tally: Tally) -> Step:
         """A cell ends after as many failures as in an ordinary run; before the first reply that is held back."""
         job.count(failure.kind, 0)
+        tally.counted += failure.kind in (*COUNTED, "request")
         if failure.kind in ("auth", "quota"):
             tally.halt = failure
         outcome = Outcome(job.cell.id, "error", None, job.attempts)

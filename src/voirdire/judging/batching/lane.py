@@ -36,7 +36,7 @@ UNDER_WAY = 20
 """Batches of one judge that are under way at most."""
 
 BARREN = 3
-"""Batches in a row without one reply after which the judge is left alone."""
+"""Batches in a row that came back with nothing but expired or put-off requests, after which the judge is left alone."""
 
 PASSING = ("rate_limit", "overload", "server", "timeout", "connection")
 LONGEST_PAUSE = 10
@@ -87,12 +87,14 @@ class BatchLane:
             while True:
                 for batch in self._book.open(self.judge.name):
                     await self._look(batch)
-                if self._looks_to_wait:
+                waited = self._looks_to_wait > 0
+                if waited:
                     self._looks_to_wait -= 1
                 else:
                     while not self.stopped and await self._hand_over():
                         pass
-                if not self._book.open(self.judge.name) and (self.stopped or not self._looks_to_wait):
+                finished = self.stopped or not (waited or self._looks_to_wait)
+                if finished and not self._book.open(self.judge.name):
                     return
                 await self._sleep(self._poll * min(2**self._troubles, LONGEST_PAUSE))
         finally:
@@ -162,7 +164,7 @@ class BatchLane:
                 self._note(name, batch, warning=True, count=count)
         if tally.absent and state.rest == "missing":
             self._note("missing", batch, warning=True, count=tally.absent)
-        self._barren = 0 if tally.replies else self._barren + 1
+        self._barren = 0 if tally.replies or tally.counted else self._barren + 1
         if tally.halt is not None:
             self._halt("refused" if tally.halt is tally.refusal else tally.halt.kind, tally.halt.why)
         elif state.canceled:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from voirdire.app.audit import audit as audit
     from voirdire.app.check import check as check
     from voirdire.app.price import price as price
+    from voirdire.app.run import run as run
     from voirdire.app.validate import validate as validate
     from voirdire.corpus.corpus import Corpus as Corpus
     from voirdire.corpus.corpus import Judgments as Judgments
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from voirdire.errors import VoirdireError as VoirdireError
     from voirdire.estimate import Estimate as Estimate
     from voirdire.estimate import Interval as Interval
+    from voirdire.judging.nouns import JudgeSpec as JudgeSpec
+    from voirdire.judging.nouns import RunStopped as RunStopped
     from voirdire.scales import Scale as Scale
     from voirdire.signature import Signature as Signature
 
@@ -53,6 +56,7 @@ _HOMES = {
     "Estimate": "voirdire.estimate",
     "InputError": "voirdire.errors",
     "Interval": "voirdire.estimate",
+    "JudgeSpec": "voirdire.judging.nouns",
     "JudgmentOptions": "voirdire.corpus.options",
     "Judgments": "voirdire.corpus.corpus",
     "Policy": "voirdire.analysis.policy",
@@ -60,6 +64,7 @@ _HOMES = {
     "PolicyResult": "voirdire.analysis.policy_rules",
     "Profile": "voirdire.analysis.profile",
     "Question": "voirdire.corpus.corpus",
+    "RunStopped": "voirdire.judging.nouns",
     "Scale": "voirdire.scales",
     "Signature": "voirdire.signature",
     "SignatureError": "voirdire.errors",
@@ -71,6 +76,7 @@ _HOMES = {
     "price": "voirdire.app.price",
     "read_corpus": "voirdire.corpus.reading",
     "read_judgments": "voirdire.corpus.reading",
+    "run": "voirdire.app.run",
     "validate": "voirdire.app.validate",
 }
 
@@ -81,6 +87,7 @@ __all__ = [
     "Estimate",
     "InputError",
     "Interval",
+    "JudgeSpec",
     "JudgmentOptions",
     "Judgments",
     "Policy",
@@ -88,6 +95,7 @@ __all__ = [
     "PolicyResult",
     "Profile",
     "Question",
+    "RunStopped",
     "Scale",
     "Signature",
     "SignatureError",
@@ -100,6 +108,7 @@ __all__ = [
     "price",
     "read_corpus",
     "read_judgments",
+    "run",
     "validate",
 ]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.app.run_inputs import DEFAULT_GRID, RunInputs, RunOptions, options_of, read_run
@@ -43,6 +43,15 @@ class JudgePrice:
         """Whether the judge runs here and costs nothing."""
         return self.input is None
 
+    def times(self, cells: int) -> JudgePrice:
+        """The same judge, asked about another number of cells."""
+        share = cells / self.cells
+
+        def part(number: Range | None) -> Range | None:
+            return None if number is None else number * share
+
+        return replace(self, cells=cells, input=part(self.input), output=part(self.output), cost=part(self.cost))
+
 
 @dataclass(frozen=True, slots=True)
 class RunPrice:
@@ -71,6 +80,10 @@ class RunPrice:
         from voirdire.judging.tokens import NOTHING
 
         return sum((judge.cost for judge in self.judges if judge.cost is not None), NOTHING)
+
+    def for_cells(self, cells: Mapping[str, int]) -> RunPrice:
+        """The price of a part of the run: judge -> its cells that are left. Judges with none are left out."""
+        return replace(self, judges=tuple(judge.times(cells[judge.name]) for judge in self.judges if cells[judge.name]))
 
     @property
     def unpriced(self) -> tuple[str, ...]:

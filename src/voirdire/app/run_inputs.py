@@ -32,7 +32,6 @@ class RunOptions:
     limit : the first items only; resize : longest side of images as they are sent, in pixels
     budget : US dollars; prices : TOML file
     concurrency, requests_per_minute, tokens_per_minute : at most, for every provider; timeout : seconds for one call
-    retry_errors : cells that ended as error are asked again
     """
 
     judges: tuple[Any, ...] = ()
@@ -50,7 +49,6 @@ class RunOptions:
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     timeout: float = 120.0
-    retry_errors: bool = False
 
 
 @dataclass(frozen=True, slots=True)

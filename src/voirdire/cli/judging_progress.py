@@ -37,14 +37,18 @@ class Board:
         self._thread = threading.Thread(target=self._show if self.on else self._log, daemon=True)
 
     def __enter__(self) -> Self:
-        self._thread.start()
         return self
+
+    def start(self) -> None:
+        """Begin to show; what was printed before stays above."""
+        self._thread.start()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ended.set()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
 
     def __rich__(self) -> Any:
         return board(self.snapshot(), self.lang)

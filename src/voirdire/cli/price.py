@@ -51,19 +51,12 @@ def price(
         return
     for line in r.read_lines(inputs, language):
         show.out(line)
-    for line in (*size_lines(found, language), *r.note_lines(found.notes, language)):
+    for line in r.note_lines(found.notes, language):
         show.out(line)
     show.out("")
     show.out(table(found, language))
     show.out("")
     show.out(total(found, language))
-
-
-def size_lines(found: RunPrice, lang: str) -> list[str]:
-    """How many cells there are, and of what."""
-    counts = {"items": found.items, "conditions": found.conditions, "questions": found.questions}
-    size = {**counts, "judges": len(found.judges), "repeats": found.repeats, "cells": f"{found.cells:,}"}
-    return [text("cli_run.size", lang, **size)]
 
 
 def table(found: RunPrice, lang: str) -> str:

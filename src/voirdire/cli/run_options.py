@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from voirdire.texts import text
+
 if TYPE_CHECKING:
     from voirdire.app.run_inputs import RunInputs, RunOptions
     from voirdire.corpus.corpus import Note
@@ -22,6 +24,7 @@ ASKED, MONEY = "cli_run.panel.asked", "cli_run.panel.money"
 Words = list[str] | None
 
 Corpus = Annotated[Path, typer.Argument(help="cli_run.option.corpus", metavar="CORPUS")]
+OptionalCorpus = Annotated[Path | None, typer.Argument(help="cli_run.option.corpus_or_run", metavar="[CORPUS]")]
 JudgeNames = Annotated[Words, _option("--judge", ASKED, "PROVIDER/MODEL")]
 JudgesFile = Annotated[Path | None, _option("--judges", ASKED, "FILE")]
 BaseUrl = Annotated[str | None, _option("--base-url", ASKED, "URL")]
@@ -37,7 +40,6 @@ Concurrency = Annotated[int | None, _option("--concurrency", MONEY, "N")]
 Rpm = Annotated[float | None, _option("--rpm", MONEY, "N")]
 Tpm = Annotated[float | None, _option("--tpm", MONEY, "N")]
 Timeout = Annotated[float | None, _option("--timeout", MONEY, "SECONDS")]
-RetryErrors = Annotated[bool, _option("--retry-errors", MONEY)]
 Status = Annotated[bool, _option("--status", "cli.panel.output")]
 Out = Annotated[Path | None, _option("--out", "cli.panel.output", "DIR")]
 
@@ -71,11 +73,14 @@ def collect(params: Mapping[str, Any]) -> RunOptions:
 
 
 def read_lines(inputs: RunInputs, lang: str) -> list[str]:
-    """What was read, a line a table."""
+    """What was read, a line a table; and how many cells the run has, and of what."""
     from voirdire.app.inputs import Told
     from voirdire.cli.finish import said
 
-    return said(Told(inputs.plan.material.intake, ()), lang)
+    plan = inputs.plan
+    counts = {"items": len(plan.items), "conditions": len(plan.conditions), "questions": len(plan.questions)}
+    size = {**counts, "repeats": plan.repeats, "judges": len(plan.specs), "cells": f"{plan.size:,}"}
+    return [*said(Told(plan.material.intake, ()), lang), text("cli_run.size", lang, **size)]
 
 
 def note_lines(notes: Iterable[Note], lang: str) -> list[str]:

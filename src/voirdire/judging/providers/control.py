@@ -39,7 +39,7 @@ class ControlJudge:
 
     async def ask(self, call: Call) -> Reply:
         """The rating. Raises CallFailed of kind ``request`` where a pool has no consensus for the item."""
-        return Reply(rating=call.as_asked(self._rate(call)))
+        return Reply(rating=call.as_asked(self._rate(call)), cost=0.0)
 
     async def close(self) -> None:
         """Nothing to give back."""

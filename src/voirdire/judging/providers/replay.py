@@ -56,7 +56,7 @@ class ReplayJudge:
         found = self._recorded.get((call.item.id, condition, call.question, call.repeat))
         if found is None:
             raise CallFailed("request", text("cli_run.replay.lacks", file=self.settings["file"]))
-        reply = answer(found)
+        reply = replace(answer(found), cost=0.0)
         return reply if reply.rating is None else replace(reply, rating=call.as_asked(reply.rating))
 
     async def close(self) -> None:

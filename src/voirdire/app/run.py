@@ -1,0 +1,233 @@
+"""``voirdire run``: ask judges about every cell of a corpus and a grid, to the last one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.app.price import RunPrice, capability_of, own_prices, price_of
+from voirdire.app.run_inputs import DEFAULT_GRID, RunInputs, options_of, read_run
+from voirdire.judging.nouns import Judge, RunStopped
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from voirdire.judging.limits import Limits
+    from voirdire.judging.progress import Progress as RunProgress
+    from voirdire.judging.progress import Watch
+    from voirdire.judging.runner import Tariff
+
+DEFAULT_OUT = Path("voirdire-run")
+TRUSTED = ("replay", "control")
+"""Providers whose failures say nothing of a server: they are asked to the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run that is about to ask: what was read, what is left to ask and to pay, and how far an earlier session came.
+
+    price : of the cells that are left; total, done : cells of all judges; spent : US dollars of earlier sessions
+    """
+
+    inputs: RunInputs
+    price: RunPrice
+    folder: Path
+    total: int
+    done: int
+    spent: float
+
+    @property
+    def pending(self) -> int:
+        """Cells without an outcome."""
+        return self.total - self.done
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run ended.
+
+    folder : holds the ledger, run.toml and the exported tables; ``voirdire.audit(judgments=folder)`` reads it
+    progress : cells by judge and status, cost, rate
+    stopped : why cells are pending, or None when every cell has an outcome
+    """
+
+    folder: Path
+    progress: RunProgress
+    stopped: RunStopped | None = None
+
+    @property
+    def judgments(self) -> pl.DataFrame:
+        """The exported judgments, a row a cell; ``rating`` is null unless ``status`` is ok."""
+        import polars as pl
+
+        return pl.read_parquet(self.folder / "judgments.parquet")
+
+
+def run(
+    corpus: Any, judges: Any = (), *, grid: Any = DEFAULT_GRID, out: Any = DEFAULT_OUT, **options: Any
+) -> RunResult:
+    """Ask judges about every cell; go on where an earlier run of the same folder stopped.
+
+    Parameters
+    ----------
+    corpus : corpus folder, or an items table
+    judges : one or several of: ``"provider/model"``, a JudgeSpec, a function ``(item) -> rating`` or ``(item,
+        condition) -> rating``, an object with ``name``, ``lane``, ``settings``, ``ask`` and ``close``
+    grid : names or files of grids; out : the run's folder
+    options : further fields of RunOptions (repeats, questions, limit, budget, prices, judges_file, ...)
+
+    Keys come from the environment variables that the providers document. Raises InputError and UsageError before
+    anything is asked, and RunStopped when cells are left pending (budget, a judge that only fails, Ctrl-C): what was
+    finished is in the folder, and the same call goes on.
+    """
+    result = run_read(read_run(corpus, options_of(judges, grid, options)), Path(out))
+    if result.stopped is not None:
+        raise result.stopped
+    return result
+
+
+def run_read(
+    inputs: RunInputs,
+    out: Path,
+    *,
+    watch: Watch | None = None,
+    begun: Callable[[Begun], None] | None = None,
+) -> RunResult:
+    """Run what was read. Returns also when cells are pending; ``stopped`` says why.
+
+    begun : called once before anybody is asked
+    """
+    from voirdire.judging.spending import Budget, need_prices
+
+    price = price_of(inputs)
+    need_prices(inputs.options.budget, {judge.name: judge.price for judge in price.judges if not judge.local})
+    Budget(inputs.options.budget)
+    judges = make_judges(inputs)
+    try:
+        return _run(inputs, judges, price, out, watch, begun)
+    finally:
+        _in_a_loop(_close(judges))
+
+
+def make_judges(inputs: RunInputs) -> list[Judge]:
+    """Every judge of a run. Raises UsageError where one cannot be made, for example for want of a key."""
+    from voirdire.judging.providers.kit import Kit
+    from voirdire.judging.providers.make import make_judge
+
+    plan, options = inputs.plan, inputs.options
+    kit = Kit(plan.images, plan.material, options.seed, os.environ, "", options.timeout)
+    made: list[Judge] = []
+    try:
+        for spec in plan.specs:
+            own = inputs.given.get(spec.name)
+            made.append(make_judge(spec, kit) if own is None else own)
+    except BaseException:
+        _in_a_loop(_close(made))
+        raise
+    return made
+
+
+def _run(
+    inputs: RunInputs,
+    judges: list[Judge],
+    price: RunPrice,
+    out: Path,
+    watch: Watch | None,
+    begun: Callable[[Begun], None] | None,
+) -> RunResult:
+    from voirdire.judging.export import export
+    from voirdire.judging.run_folder import RunFolder
+    from voirdire.judging.runner import run as run_plan
+    from voirdire.judging.spending import Budget
+
+    options = inputs.options
+    with RunFolder(out) as folder:
+        folder.register(inputs.plan, judges)
+        ledger, spent = folder.ledger, sum(folder.ledger.costs().values())
+        counts = ledger.counts()
+        total = sum(count for _, _, count in counts)
+        done = sum(count for _, status, count in counts if status != "pending")
+        if begun is not None:
+            left = dict.fromkeys((judge.name for judge in price.judges), 0)
+            left |= {judge: count for judge, status, count in counts if status == "pending"}
+            begun(Begun(inputs, price.for_cells(left), out, total, done, spent))
+        summary = _in_a_loop(
+            run_plan(
+                inputs.plan,
+                judges,
+                ledger,
+                limits=limits_of(inputs, judges),
+                tariffs=tariffs_of(inputs),
+                budget=Budget(options.budget, spent),
+                watch=watch,
+                seed=options.seed,
+            )
+        )
+        export(out)
+    return RunResult(out, summary.progress, summary.stopped)
+
+
+def limits_of(inputs: RunInputs, judges: list[Judge]) -> dict[str, Limits]:
+    """The limits of every judge: those asked for; judges of this machine are as patient as they are."""
+    from voirdire.judging.limits import Limits
+    from voirdire.judging.providers.calling import CallingJudge
+
+    options = inputs.options
+    asked: dict[str, Any] = {
+        "concurrency": options.concurrency,
+        "requests_per_minute": options.requests_per_minute,
+        "tokens_per_minute": options.tokens_per_minute,
+    }
+    asked = {name: value for name, value in asked.items() if value is not None}
+    found = {}
+    for spec, judge in zip(inputs.plan.specs, judges, strict=True):
+        own: dict[str, Any] = {"unproven": 10**9} if spec.provider in TRUSTED else {}
+        if isinstance(judge, CallingJudge) and judge.threads is not None:
+            own["concurrency"] = judge.threads
+        found[spec.name] = Limits(**{**asked, **own})
+    return found
+
+
+def tariffs_of(inputs: RunInputs) -> dict[str, Tariff]:
+    """What the calls of every judge behind an API cost."""
+    from voirdire.judging.runner import Tariff
+
+    own = own_prices(inputs.options)
+    found = {}
+    for spec in inputs.plan.specs:
+        model = capability_of(spec)
+        if model is not None:
+            found[spec.name] = Tariff(model, spec.parameters, own.of(spec.provider, spec.model, model.price))
+    return found
+
+
+async def _close(judges: list[Judge]) -> None:
+    for judge in judges:
+        await judge.close()
+
+
+def _in_a_loop(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine to its end; in a thread of its own where a loop is running already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    outcome: dict[str, Any] = {}
+
+    def inside() -> None:
+        try:
+            outcome["value"] = asyncio.run(work)
+        except BaseException as error:  # noqa: BLE001 - raised again where the caller waits
+            outcome["error"] = error
+
+    thread = threading.Thread(target=inside)
+    thread.start()
+    thread.join()
+    if "error" in outcome:
+        raise outcome["error"]
+    return outcome["value"]

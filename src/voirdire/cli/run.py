@@ -1,0 +1,131 @@
+"""``voirdire run``."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from voirdire.cli import judging_progress as jp
+from voirdire.cli import options as o
+from voirdire.cli import run_options as r
+from voirdire.cli import show
+from voirdire.cli.build import add
+from voirdire.errors import UsageError
+from voirdire.texts import text
+
+if TYPE_CHECKING:
+    from voirdire.app.run import Begun, RunResult
+
+_GIVEN_BY_STATUS = ("corpus", "out", "json", "lang", "status")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add(app, "run", run, "cli.run")
+
+
+def run(
+    ctx: typer.Context,
+    corpus: r.OptionalCorpus = None,
+    judge: r.JudgeNames = None,
+    judges: r.JudgesFile = None,
+    base_url: r.BaseUrl = None,
+    grid: r.Grids = None,
+    repeats: r.Repeats = None,
+    questions: r.Questions = None,
+    limit: r.Limit = None,
+    resize: r.Resize = None,
+    seed: r.Seed = None,
+    budget: r.Budget = None,
+    prices: r.Prices = None,
+    concurrency: r.Concurrency = None,
+    rpm: r.Rpm = None,
+    tpm: r.Tpm = None,
+    timeout: r.Timeout = None,
+    out: r.Out = None,
+    status: r.Status = False,
+    json: o.Json = False,
+    lang: o.Lang = None,
+) -> None:
+    language = ctx.find_object(str) or "en"
+    if status:
+        from voirdire.cli.run_status import show_status
+
+        show_status(out or corpus, language, as_json=json)
+        return
+    if corpus is None:
+        raise UsageError("cli_run.no_corpus")
+    _ask(ctx, corpus, out, language, as_json=json)
+
+
+def _ask(ctx: typer.Context, corpus: Path, out: Path | None, lang: str, *, as_json: bool) -> None:
+    from voirdire.app.run import DEFAULT_OUT, run_read
+    from voirdire.app.run_inputs import read_run
+    from voirdire.judging.progress import Watch
+
+    with show.Progress(lang) as progress:
+        inputs = read_run(corpus, r.collect(ctx.params), progress)
+    watch = Watch()
+    with jp.Board(watch.snapshot, lang) as board:
+
+        def begun(what: Begun) -> None:
+            if not as_json:
+                show.out("\n".join(begun_lines(what, lang)))
+            board.start()
+
+        result = run_read(inputs, out or DEFAULT_OUT, watch=watch, begun=begun)
+    if as_json:
+        show.json({"command": "run", **document(result, lang)})
+    else:
+        for line in end_lines(result, corpus, lang):
+            show.out(line)
+    if result.stopped is not None:
+        raise result.stopped
+
+
+def begun_lines(begun: Begun, lang: str) -> list[str]:
+    """What was read, how many cells there are, what they may cost, and what to know before they are asked."""
+    from voirdire.cli.price import table, total
+
+    lines = [*r.read_lines(begun.inputs, lang), *r.note_lines(begun.price.notes, lang)]
+    if begun.pending:
+        lines += ["", table(begun.price, lang), "", total(begun.price, lang)]
+    counts = {"done": f"{begun.done:,}", "pending": f"{begun.pending:,}", "spent": jp.money(begun.spent)}
+    key = "cli_run.goes_on" if begun.done or begun.spent else "cli_run.begins"
+    return [*lines, text(key, lang, folder=show.clean(begun.folder), **counts), ""]
+
+
+def end_lines(result: RunResult, corpus: Path, lang: str) -> list[str]:
+    """The table of judges, where the judgments are, and the command that comes next."""
+    progress, folder = result.progress, result.folder
+    counts = {"done": f"{progress.done:,}", "total": f"{progress.total:,}"}
+    took = jp.duration(progress.seconds, lang)
+    said = text("cli_run.ended", lang, folder=show.clean(folder), time=took, cost=_cost(result), **counts)
+    command = shlex.join(["voirdire", "audit", "--ratings", str(corpus), "--judgments", str(folder)])
+    lines = [jp.summary(progress.judges, lang), "", said, *error_lines(result, lang)]
+    return lines if progress.done == 0 else [*lines, text("cli_run.next", lang, command=show.clean(command))]
+
+
+def _cost(result: RunResult) -> str:
+    return jp.money(result.progress.cost, sum(judge.unpriced for judge in result.progress.judges))
+
+
+def error_lines(result: RunResult, lang: str) -> list[str]:
+    """How many cells ended as error, and where to see why."""
+    errors = sum(judge.status.get("error", 0) for judge in result.progress.judges)
+    return [text("cli_run.errors", lang, count=errors, folder=show.clean(result.folder))] if errors else []
+
+
+def document(result: RunResult, lang: str) -> dict[str, Any]:
+    """The end of a run for machines."""
+    stopped = result.stopped
+    return {
+        "folder": str(result.folder),
+        "complete": stopped is None,
+        "stopped": None if stopped is None else {"key": stopped.key, "message": stopped.message(lang)},
+        **asdict(result.progress),
+    }

@@ -141,12 +141,23 @@ def test_the_longest_reply_that_is_looked_at_closely() -> None:
     assert read_reply("I can't help with this. " + "x" * LONGEST, LEVELS).kind == "refused"
 
 
+marked = st.lists(st.sampled_from([*(mark for block in BLOCKS for mark in block), "4", " ", "a"]), max_size=10)
+
+
+@given(marked.map("".join), replies)
+def test_what_is_visible_has_no_further_block(thought: str, answer: str) -> None:
+    """An adapter may part a reply before it is read: the reading is the same."""
+    reply = thought + answer
+    visible = separate_reasoning(reply)[1]
+    assert separate_reasoning(visible) == ("", visible)
+    assert reply.endswith(visible)
+    assert read_reply(visible, LEVELS).rating == read_reply(reply, LEVELS).rating
+
+
 @given(st.text(max_size=60))
-def test_reasoning_and_answer_lose_no_answer(answer: str) -> None:
-    """Whatever follows the first closing mark is the answer, unless it is a further block."""
-    reasoning, visible = separate_reasoning(f"<think>because</think>{answer}")
-    if not answer.lstrip(WHITE).startswith(tuple(opening for opening, _ in BLOCKS)):
-        assert (reasoning, visible) == ("because", answer)
+def test_an_answer_without_marks_stays_as_it_is(answer: str) -> None:
+    assert separate_reasoning(answer) == ("", answer)
+    assert separate_reasoning(f"<think>because</think>{answer}") == ("because", answer)
 
 
 @pytest.mark.parametrize(("opening", "closing"), BLOCKS)
@@ -154,7 +165,8 @@ def test_every_kind_of_block(opening: str, closing: str) -> None:
     assert separate_reasoning(f"\n{opening}a{closing} {opening}b{closing}\n4") == ("a\nb", "\n4")
     assert separate_reasoning(f"{opening}a") == ("a", "")
     assert separate_reasoning(f"a{closing}4") == ("a", "4")
-    assert separate_reasoning(f"{opening}a{closing}b{closing}4") == ("a", f"b{closing}4")
+    assert separate_reasoning(f"{opening}a{closing}b{closing}4") == ("a\nb", "4")
+    assert separate_reasoning(f"{opening}a{opening}b{closing}c{closing}4") == (f"a{opening}b\nc", "4")
     assert separate_reasoning(f"4{opening}a{closing}") == ("", f"4{opening}a{closing}")
 
 

@@ -50,7 +50,9 @@ BLOCKS = (
 )
 """Opening and closing marks of thinking blocks that servers leave in the visible text."""
 
-_BLANK = re.compile(f"[{WHITE}]*")
+CLOSED_BY = dict(BLOCKS)
+
+_MARK = re.compile("|".join(re.escape(mark) for block in BLOCKS for mark in block))
 _PLAIN = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _SEVERAL = re.compile(rf"-?[0-9]+(?:[{WHITE}]+-?[0-9]+)+")
 _NOTATION = re.compile(r"[-+−－＋]?\d(?:[\d.,/:／：．％%eE+\-–—~〜～]*[\d%％])?|[一二三四五六七八九十零〇]|[①-⑳Ⅰ-Ⅻⅰ-ⅻ]")
@@ -113,7 +115,8 @@ def separate_reasoning(text: str) -> tuple[str, str]:
     r"""Part the thinking that stands before an answer from the answer: (reasoning, visible).
 
     Blocks are taken from the beginning of the text only. A closing mark without an opening one ends a block that
-    the server's template had opened. A block that never ends is all reasoning and leaves nothing visible.
+    the server's template had opened. A block that never ends is all reasoning and leaves nothing visible. To part
+    the visible text again changes nothing.
 
     >>> separate_reasoning("<think>Hm, polite.</think>\n4")
     ('Hm, polite.', '\n4')
@@ -122,35 +125,26 @@ def separate_reasoning(text: str) -> tuple[str, str]:
     >>> separate_reasoning("4 <think>or 5</think>")
     ('', '4 <think>or 5</think>')
     """
-    opened = _opened(text)
-    if opened is None:
-        return _template_opened(text)
-    parts, at = [], 0
-    while opened is not None:
-        start, closing = opened
-        end = text.find(closing, start)
-        end, at = (end, end + len(closing)) if end >= 0 else (len(text), len(text))
+    parts: list[str] = []
+    at = 0
+    while (block := _block(text, at)) is not None:
+        start, end, at = block
         parts.append(text[start:end])
-        opened = _opened(text, at)
     return "\n".join(part for part in parts if part), text[at:]
 
 
-def _opened(text: str, at: int = 0) -> tuple[int, str] | None:
-    """Where a block that begins at ``at`` (after white space) has its content, and the mark that closes it."""
-    blank = _BLANK.match(text, at)
-    at = blank.end() if blank else at
-    for opening, closing in BLOCKS:
-        if text.startswith(opening, at):
-            return at + len(opening), closing
-    return None
-
-
-def _template_opened(text: str) -> tuple[str, str]:
-    for opening, closing in BLOCKS:
-        end = text.find(closing)
-        if end >= 0 and text.find(opening, 0, end) < 0:
-            return text[:end], text[end + len(closing) :]
-    return "", text
+def _block(text: str, at: int) -> tuple[int, int, int] | None:
+    """The block that begins at ``at``: where its content begins and ends, and where the text goes on."""
+    mark = _MARK.search(text, at)
+    if mark is None:
+        return None
+    closing = CLOSED_BY.get(mark[0])
+    if closing is None:
+        return at, mark.start(), mark.end()
+    if text[at : mark.start()].strip(WHITE):
+        return None
+    end = text.find(closing, mark.end())
+    return (mark.end(), end, end + len(closing)) if end >= 0 else (mark.end(), len(text), len(text))
 
 
 @cache

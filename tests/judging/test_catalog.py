@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.providers.capability import LIMITS, RESERVED, merge
 from voirdire.judging.providers.catalog import (
+    SETTINGS,
     capability,
     own_models,
     price_of,
@@ -20,6 +21,7 @@ from voirdire.judging.providers.catalog import (
     provider_names,
     read_models,
 )
+from voirdire.judging.tokens import RULES
 from voirdire.texts import LANGUAGES, text
 
 TABLE = tomllib.loads(files("voirdire.judging.providers").joinpath("models.toml").read_text(encoding="utf-8"))
@@ -431,3 +433,59 @@ def test_wrong_files(tmp_path: Path, content: str, key: str, named: str) -> None
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot be read"):
         read_models(tmp_path / "none.toml")
+
+
+# ---------------------------------------------------------------- the page
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "providers.md"
+
+
+def rows(first: str) -> list[list[str]]:
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith(f"| {first} |"))
+    found = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        found.append([cell.strip() for cell in line.strip("|").split("|")])
+    return found
+
+
+def test_the_page_lists_every_provider() -> None:
+    listed = {row[0].strip("`"): row[1:] for row in rows("provider")}
+    assert tuple(listed) == provider_names()
+    for name, (key, address, change) in listed.items():
+        entry = provider_entry(name)
+        assert tuple(re.findall(r"`(\w+)`", key)) == entry.key_env
+        assert address.strip("`") == (entry.base_url or "none")
+        assert tuple(re.findall(r"`(\w+)`", change)) == entry.base_url_env
+
+
+def test_the_page_says_of_models_what_the_table_says() -> None:
+    listed = rows("judge")
+    assert {row[0].strip("`") for row in listed} >= set(PAPER)
+    for name, temperature, thinking, limit in listed:
+        model = of(name.strip("`"))
+        assert temperature.split(",")[0].split(" ")[0] == model.temperature, name
+        sent = model.settle({})[0]
+        at_zero = {**sent, **sent.get("generationConfig", {})}.get("temperature") == 0
+        assert ("0 by default" in temperature) == at_zero, name
+        assert (thinking == "yes") == model.thinking, name
+        assert int(limit) == model.max_tokens, name
+
+
+def test_the_page_explains_every_setting() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert [name for name in SETTINGS if not re.search(rf"\b{name}\b", page)] == []
+    assert [kind for kind in RULES if f"`{kind}`" not in page] == []
+
+
+def test_the_example_of_the_page_is_read(tmp_path: Path) -> None:
+    example = re.search(r"```toml\n(# models\.toml.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+    assert example
+    own = read_models(write(tmp_path, example[1]))
+    assert capability("compatible", "house-7b", own).settle({}) == (
+        {"thinking": {"type": "disabled"}, "temperature": 0, "max_tokens": 64},
+        (),
+    )
+    assert capability("anthropic", "claude-opus-9", own).temperature == "rejected"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -404,3 +405,12 @@ def test_a_budget_needs_a_price_for_every_judge() -> None:
     need_prices(5.0, {"a": Price(0, 0)})
     with pytest.raises(UsageError, match=r"openai/gpt-5\.5, zai/glm-5v-turbo"):
         need_prices(5.0, prices)
+
+
+def test_the_example_of_the_page_is_read(tmp_path: Path) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "howto" / "prices.md"
+    example = re.search(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+    assert example
+    prices = read_prices(write(tmp_path, example[1]))
+    assert prices.of("openai", "gpt-5.5") is not None
+    assert prices.of("compatible", "x") == Price(0, 0, as_of="2026-05-01")

@@ -187,10 +187,10 @@ def _check(settings: Any, file: str, where: str) -> None:
     if not isinstance(settings, dict):
         raise InputError("spending.models_none", file=file, value=where)
     for key, value in settings.items():
-        if key not in _SETTINGS:
-            known = ", ".join(_SETTINGS)
+        if key not in SETTINGS:
+            known = ", ".join(SETTINGS)
             raise InputError("spending.models_key", file=file, entry=where, setting=key, known=known)
-        fits, example = _SETTINGS[key]
+        fits, example = SETTINGS[key]
         if not fits(value):
             raise InputError("spending.models_value", file=file, entry=where, setting=key, value=value, example=example)
 
@@ -247,7 +247,7 @@ def is_price(value: Any) -> bool:
 
 MATCH = 'match = ["my-model-*"]'
 PRICE = 'price = { input = 5.0, output = 30.0, source = "...", as_of = "2026-05-01" }'
-_SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
+SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
     {
         "temperature": (lambda value: value in get_args(TemperatureRule), 'temperature = "free"'),
         "temperature_value": (_number, "temperature_value = 0"),

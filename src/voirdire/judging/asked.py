@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -69,7 +69,7 @@ def rated_questions(corpus: Corpus, options: CorpusOptions) -> Asked:
     role |= {name: table.declared[name].role for name in more}
     order = [name for name in table.declared if name in found]
     order += [name for name in found if name not in order]
-    return Asked({name: found[name] for name in order}, role, tuple(told))
+    return Asked({name: replace(found[name], role=role[name]) for name in order}, role, tuple(told))
 
 
 def unrated_questions(options: CorpusOptions, items: ItemTable) -> Asked:
@@ -84,7 +84,8 @@ def unrated_questions(options: CorpusOptions, items: ItemTable) -> Asked:
             raise InputError("material.scale_unknown", file=table.table.file if table.table else "", question=name)
         found[name] = AskedQuestion(name, scale, declared.text)
     role, told = roles(list(found), table)
-    return Asked(found, role, (*table.notes, *told))
+    with_roles = {name: replace(question, role=role[name]) for name, question in found.items()}
+    return Asked(with_roles, role, (*table.notes, *told))
 
 
 def evaluation_of(asked: Asked, wanted: str | None) -> str:

@@ -130,6 +130,8 @@ def merge(grids: Sequence[Grid]) -> Grid:
     10
     """
     first = grids[0]
+    if len(grids) == 1:
+        return _with_conditions(first, first.conditions)
     conditions: dict[str, tuple[Grid, Condition]] = {}
     for grid in grids:
         if (grid.repeats, grid.questions) != (first.repeats, first.questions):
@@ -138,8 +140,6 @@ def merge(grids: Sequence[Grid]) -> Grid:
             earlier, kept = conditions.setdefault(condition.full_name, (grid, condition))
             if kept.digest != condition.digest:
                 raise UsageError("grid.merge_clash", grid=earlier.name, other=grid.name, value=condition.full_name)
-    if len(grids) == 1:
-        return first
     everywhere = tuple(condition for _, condition in conditions.values())
     fixed = {one.full_name for grid in grids for one in grid.conditions} - _optional(grids)
     made = Grid(

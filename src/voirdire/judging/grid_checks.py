@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from pathlib import Path
 
 from voirdire.corpus.corpus import Note
@@ -38,11 +39,20 @@ def by_language(conditions: Iterable[Condition]) -> dict[str, list[Condition]]:
 
 
 def check_prompts(language: str, items: Sequence[Item], questions: Sequence[AskedQuestion]) -> None:
-    """Every item has a wording of every question in a language. Raises InputError that names items."""
+    """Every item has a wording of every question in a language, and no two questions have the same.
+
+    Raises InputError that names items.
+    """
     for question in questions:
         without = [item.id for item in items if question_text(item, question, language) is None]
         if without:
             raise missing_text("prompt", language, without)
+    for one, other in combinations(questions, 2):
+        alike = [
+            item.id for item in items if question_text(item, one, language) == question_text(item, other, language)
+        ]
+        if alike:
+            raise InputError("grid.questions_alike", value=one.id, other=other.id, items=_some(alike), count=len(alike))
 
 
 def check_shown(language: str, images: set[str], items: Sequence[Item]) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from voirdire.errors import InputError
+from voirdire.judging.asked import levels_of as levels_of_scale
 from voirdire.judging.injection import enclosed, flags_of_text, without_tags
 from voirdire.judging.nouns import AskedQuestion, Condition, Demonstration, ImagePart, Item, Prompt, TextPart
 from voirdire.scales import Scale
@@ -24,7 +25,6 @@ from voirdire.scales import Scale
 UND = "und"
 """The language of texts whose column names none."""
 
-MOST_LEVELS = 1001
 _ALL_LISTED = 21
 _FIELD = re.compile(r"\{(low|high|levels|level)\}")
 _SEPARATORS = {"zh": "、", "ja": "、"}
@@ -44,25 +44,19 @@ Piece = str | _Tagged | Path
 def levels_of(question: AskedQuestion, item: Item | None = None) -> tuple[int, ...]:
     """The integers that answer a question, on the item's own scale where it has one.
 
-    Labels in order have their places as numbers. Raises InputError for a scale without integer levels.
+    Labels in order have their places as numbers. Raises InputError for a scale without integers to reply with.
 
     >>> levels_of(AskedQuestion("q1", Scale("ordinal", 1, 5)))
     (1, 2, 3, 4, 5)
-    >>> levels_of(AskedQuestion("q1", Scale("ordinal", labels=("never", "sometimes", "always"))))
-    (0, 1, 2)
     """
-    scale = _scale(question, item)
-    values = scale.level_values if scale.level == "ordinal" or scale.binary else ()
-    if not 2 <= len(values) <= MOST_LEVELS or any(value != int(value) for value in values):
-        where = f"{question.id} / {item.id}" if item is not None and item.scale is not None else question.id
-        raise InputError("grid.scale_without_levels", question=where, scale=str(scale))
-    return tuple(int(value) for value in values)
+    return levels_of_scale(_scale(question, item), question.id)
 
 
 def question_text(item: Item, question: AskedQuestion, language: str) -> str | None:
     """The wording of a question for an item: the language's own before one of unknown language; None = there is none.
 
-    Items' own prompts are wordings of the evaluation question; a question of another role is asked in its own words.
+    Items' own prompts are wordings of the evaluation question (and of a question whose role nobody declared); a
+    question of another role is asked in its own words.
     """
     own = [item.prompts] if question.role in (None, "evaluation") else []
     return next((found for texts in (*own, question.text) if (found := in_language(texts, language)) is not None), None)

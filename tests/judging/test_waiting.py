@@ -78,7 +78,7 @@ def test_what_is_no_duration(value: str) -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [(301, "auth"), (308, "auth"), (400, "request"), (401, "auth"), (402, "quota"), (403, "auth"), (404, "auth"),
-     (405, "auth"), (408, "timeout"), (409, "request"), (413, "request"), (418, "request"), (422, "request"),
+     (405, "auth"), (408, "timeout"), (409, "server"), (413, "request"), (418, "request"), (422, "request"),
      (425, "rate_limit"), (429, "rate_limit"), (434, "auth"), (500, "server"), (502, "server"), (503, "overload"),
      (504, "timeout"), (520, "server"), (524, "timeout"), (529, "overload"), (600, "server")],
 )  # fmt: skip

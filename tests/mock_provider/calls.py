@@ -32,6 +32,9 @@ def call(state: State, request: Request) -> tuple[Answer | bytes | None, float]:
         return Answer(404, b'{"error":{"message":"Not found","type":"invalid_request_error","code":null}}'), 0.0
     behaviour = state.behaviour
     _note(state, request)
+    if state.canned is not None:
+        status, headers, document = state.canned
+        return Answer(status, orjson.dumps(document), headers), 0.0
     if behaviour.validate:
         problem = complaint(dialect, provider, request)
         if problem is not None:

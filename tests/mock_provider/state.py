@@ -54,10 +54,14 @@ class Request:
 
 @dataclass
 class State:
-    """Counters by kind of reply, calls seen by request id, in-flight numbers, and what batches hold."""
+    """Counters by kind of reply, calls seen by request id, in-flight numbers, and what batches hold.
+
+    canned : status, headers and document that answer every call instead of the plan, for tests in this process
+    """
 
     behaviour: Behaviour
     url: str = ""
+    canned: tuple[int, dict[str, str], Any] | None = None
     counts: Counter[str] = field(default_factory=Counter)
     seen: Counter[str] = field(default_factory=Counter)
     sizes: int = 0

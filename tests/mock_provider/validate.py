@@ -45,8 +45,8 @@ def complaint(dialect: str, provider: str, request: Request) -> Complaint | None
     except orjson.JSONDecodeError as error:
         return Complaint(400, f"The body is not JSON: {error}")
     try:
-        if dialect == "messages" and "anthropic-version" not in headers:
-            _refuse("anthropic-version: header is required")
+        if dialect == "messages":
+            _version(headers.get("anthropic-version", ""), document)
         {"chat": _chat, "messages": _messages, "generate": _generate}[dialect](document, provider)
     except BodyError as wrong:
         return Complaint(400, str(wrong))
@@ -56,7 +56,18 @@ def complaint(dialect: str, provider: str, request: Request) -> Complaint | None
 def _authorized(dialect: str, headers: dict[str, str]) -> bool:
     if dialect == "chat":
         return headers.get("authorization", "").startswith("Bearer ") and len(headers["authorization"]) > 10
+    if dialect == "messages" and headers.get("authorization", "").startswith("Bearer "):
+        return True
     return bool(headers.get("x-api-key" if dialect == "messages" else "x-goog-api-key"))
+
+
+def _version(version: str, document: Any) -> None:
+    """The two versions of https://platform.claude.com/docs/en/api/versioning; the newer has no sampling parameters."""
+    if version not in ("2023-06-01", "2026-10-21"):
+        _refuse("anthropic-version: header is required")
+    sampling = {"temperature", "top_p", "top_k"} & set(document)
+    if version == "2026-10-21" and sampling:
+        _refuse(f"{min(sampling)}: this parameter is not supported in this API version")
 
 
 def _chat(body: Any, provider: str) -> None:

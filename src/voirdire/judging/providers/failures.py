@@ -51,6 +51,9 @@ NAMES: Mapping[str, Meaning] = {
     "not_found_error": "auth",
     "billing_error": "quota",
     "enforced_spend_limit_reached": "quota",
+    "contract_spend_limit_reached": "quota",
+    "linked_organization_spend_limit_reached": "quota",
+    "linked_organization_billing_unavailable": "quota",
     "rate_limit_error": "rate_limit",
     "overloaded_error": "overload",
     "timeout_error": "timeout",
@@ -108,8 +111,9 @@ SENTENCES: tuple[tuple[re.Pattern[str], Meaning], ...] = (
 """Sentences that say more than the code beside them (Anthropic: 400; Google: 400, 429)."""
 
 STATUSES: Mapping[int, FailureKind] = {
-    401: "auth", 402: "quota", 403: "auth", 404: "auth", 405: "auth", 408: "timeout", 410: "auth", 425: "rate_limit",
-    429: "rate_limit", 434: "auth", 503: "overload", 504: "timeout", 524: "timeout", 529: "overload",
+    401: "auth", 402: "quota", 403: "auth", 404: "auth", 405: "auth", 408: "timeout", 409: "server", 410: "auth",
+    425: "rate_limit", 429: "rate_limit", 434: "auth", 499: "server", 503: "overload", 504: "timeout", 524: "timeout",
+    529: "overload",
 }  # fmt: skip
 
 

@@ -2,6 +2,9 @@
 
 Request, reply, ``finishReason``, ``promptFeedback`` and ``usageMetadata``: https://ai.google.dev/api/generate-content.
 Thought parts: https://ai.google.dev/gemini-api/docs/thinking. The key goes in a header, never in the address.
+
+Version v1beta is the one of the reference and has all fields; a base URL that ends in ``/v1`` asks for the other one
+(https://ai.google.dev/gemini-api/docs/api-versions).
 """
 
 from __future__ import annotations
@@ -30,9 +33,10 @@ from voirdire.judging.providers.wire import (
 
 VERSION = "/v1beta"
 FINISHES = {
-    "STOP": "stop", "MAX_TOKENS": "length", "FINISH_REASON_UNSPECIFIED": "stop",
+    "STOP": "stop", "MAX_TOKENS": "length", "CONTINUATION": "length", "FINISH_REASON_UNSPECIFIED": "stop",
     "SAFETY": "filter", "RECITATION": "filter", "BLOCKLIST": "filter", "PROHIBITED_CONTENT": "filter",
     "SPII": "filter", "IMAGE_SAFETY": "filter", "IMAGE_PROHIBITED_CONTENT": "filter", "IMAGE_RECITATION": "filter",
+    "ESCALATION": "filter", "MODEL_ARMOR": "filter",
 }  # fmt: skip
 
 

@@ -4,6 +4,9 @@ Request and reply: https://platform.claude.com/docs/en/api/messages. Stop reason
 https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons. Thinking blocks:
 https://platform.claude.com/docs/en/build-with-claude/extended-thinking. ``input_tokens`` leaves out what was read from
 or written to the cache: https://platform.claude.com/docs/en/build-with-claude/prompt-caching.
+
+Version 2023-06-01 is asked for on purpose: 2026-10-21 refuses ``temperature`` of every model, and a judge that can be
+asked at temperature 0 should be (https://platform.claude.com/docs/en/api/versioning).
 """
 
 from __future__ import annotations

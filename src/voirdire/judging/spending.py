@@ -71,12 +71,20 @@ def read_prices(path: str | Path) -> Prices:
         raise InputError("spending.file_missing", file=file, why=error.strerror or str(error)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError("spending.not_toml", file=file, why=str(error)) from error
-    listed = table.get("price")
-    for name in table:
-        if name not in ("price", "currency", "as_of"):
-            raise InputError("spending.prices_key", file=file, entry="-", setting=name, known="price, currency, as_of")
+    return Prices(tuple(_entries(table, file).items()), file)
+
+
+FILE_KEYS = ("price", "currency", "as_of")
+PRICE_KEYS = ("model", "input", "output", "cached_input", "batch", "source", "as_of")
+
+
+def _entries(table: Mapping[str, Any], file: str) -> dict[str, Price]:
+    unknown = next((name for name in table if name not in FILE_KEYS), None)
+    if unknown is not None:
+        raise InputError("spending.prices_key", file=file, entry="-", setting=unknown, known=", ".join(FILE_KEYS))
     if table.get("currency", "USD") != "USD":
         raise InputError("spending.prices_currency", file=file, value=table["currency"])
+    listed = table.get("price")
     if not isinstance(listed, list) or not listed:
         raise InputError("spending.prices_none", file=file)
     entries: dict[str, Price] = {}
@@ -85,10 +93,7 @@ def read_prices(path: str | Path) -> Prices:
         if pattern in entries:
             raise InputError("spending.prices_twice", file=file, entry=f"[[price]] {number}", value=pattern)
         entries[pattern] = price
-    return Prices(tuple(entries.items()), file)
-
-
-PRICE_KEYS = ("model", "input", "output", "cached_input", "batch", "source", "as_of")
+    return entries
 
 
 def _price(entry: Any, as_of: Any, file: str, where: str) -> tuple[str, Price]:

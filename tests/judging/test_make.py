@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
-from typing import Any
+import asyncio
+from pathlib import Path
 
 import pytest
-from tests.judging.wiring import kit
+from tests.judging.wiring import call, kit
 
 from voirdire import plugins
 from voirdire.errors import UsageError
@@ -44,12 +44,31 @@ def test_every_provider_of_the_catalogue_is_registered() -> None:
     assert {"embedded", "replay", "control", "python"} <= set(registered)
 
 
-def made_by_a_package(spec: Any, kit: Any) -> tuple[str, int]:
-    return spec.model, kit.seed
+PACKAGE = """
+from voirdire.judging.nouns import Reply
 
 
-def test_a_package_adds_a_provider(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = EntryPoint("mine", f"{__name__}:made_by_a_package", plugins.PROVIDERS)
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [point] if group == plugins.PROVIDERS else [])
-    monkeypatch.setattr(EntryPoint, "load", lambda self: made_by_a_package)
-    assert make_judge(parse_spec("mine/some/model"), kit()) == ("some/model", 0)
+class Mine:
+    def __init__(self, spec, kit):
+        self.name, self.lane, self.settings = spec.name, "mine", {"model": spec.model, "seed": kit.seed}
+
+    async def ask(self, call):
+        return Reply(rating=float(max(call.levels)))
+
+    async def close(self):
+        pass
+"""
+
+
+def test_a_package_adds_a_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real distribution on the path, found by its metadata."""
+    (tmp_path / "provider_of_tests.py").write_text(PACKAGE, encoding="utf-8")
+    metadata = tmp_path / "provider_of_tests-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: provider-of-tests\nVersion: 1.0\n")
+    points = f"[{plugins.PROVIDERS}]\nmine = provider_of_tests:Mine\n"
+    (metadata / "entry_points.txt").write_text(points)
+    monkeypatch.syspath_prepend(tmp_path)
+    judge = make_judge(parse_spec("mine/some/model"), kit())
+    assert judge.settings == {"model": "some/model", "seed": 0}
+    assert asyncio.run(judge.ask(call())).rating == 5.0

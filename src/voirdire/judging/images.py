@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -57,8 +59,8 @@ class ImageStore:
     """The images of a run.
 
     Every image is read, verified and measured once (``check`` does it for all before a run), and encoded once as
-    long as its base64 stays among the least recently used ``cache_bytes``. Memory is that, a few hundred bytes of
-    facts an image, and while checking one decoded image a thread.
+    long as its base64 stays among the most recently used ``cache_bytes``. Memory is that, a few hundred bytes of
+    facts an image, and while checking one image a thread.
 
     folder : images must lie inside it when links are followed; also : further folders (of a grid's cue images)
     max_bytes, max_pixels : larger files are refused; the pixels are read from the header, before anything is decoded
@@ -152,6 +154,7 @@ class ImageStore:
         if self.resize is None or max(picture.width, picture.height) <= self.resize:
             return _facts(digest, len(data), picture, Resized(data, picture), digest)
         small = self._smaller(path, data)
+        self._keep(path, Encoded(pybase64.b64encode(small.data), small.picture.media_type))
         return _facts(digest, len(data), picture, small, hashlib.sha256(small.data).hexdigest())
 
     def _smaller(self, path: Path, data: bytes) -> Resized:
@@ -164,13 +167,15 @@ class ImageStore:
         if not any(is_inside(path, folder) for folder in (self.folder, *self.also)):
             raise self._error("image_stray", path)
         try:
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise self._error("image_unreadable", path, value=os.strerror(errno.EISDIR))
+            if status.st_size > self.max_bytes:
+                raise self._error("image_heavy", path, count=status.st_size, limit=self.max_bytes)
             with path.open("rb") as file:
-                data = file.read(self.max_bytes + 1)
+                return file.read(status.st_size)
         except OSError as error:
             raise self._error("image_unreadable", path, value=error.strerror or str(error)) from error
-        if len(data) > self.max_bytes:
-            raise self._error("image_heavy", path, count=path.stat().st_size, limit=self.max_bytes)
-        return data
 
     def _error(self, key: str, path: Path, **fields: Any) -> InputError:
         return InputError(f"material.{key}", file=str(path), item=self._owners.get(path, path.name), **fields)

@@ -25,7 +25,7 @@ from voirdire.judging.asked import (
     unrated_questions,
 )
 from voirdire.judging.nouns import AskedQuestion, Item
-from voirdire.judging.shown import check_shown, items_of, languages_of
+from voirdire.judging.shown import check_scales, check_shown, items_of, languages_of
 from voirdire.tables import is_frame
 
 __all__ = ["Consensus", "Material", "levels_of", "read_material"]
@@ -137,8 +137,7 @@ def _made(folder: Path, name: str, table: ItemTable, asked: Asked, evaluation: s
     table = leave_out_other_levels(table)
     own = {} if scale.labels else item_scales(table, scale.level, scale.low, scale.high)
     found = items_of(table, folder if shown else None, own)
-    for one in dict.fromkeys(item.scale for item in (*found.test, *found.held_out) if item.scale):
-        levels_of(one, evaluation)
+    check_scales(table, found)
     told = check_shown(table, found, question) if shown else ()
     return Material(
         folder,

@@ -12,6 +12,7 @@ import polars as pl
 from voirdire.corpus.corpus import Note
 from voirdire.corpus.itemtable import ItemTable
 from voirdire.errors import InputError
+from voirdire.judging.asked import levels_of
 from voirdire.judging.image_paths import ImageFolder, NotHere
 from voirdire.judging.nouns import AskedQuestion, Item
 from voirdire.scales import Scale
@@ -71,6 +72,17 @@ def place_of(table: ItemTable) -> Place:
     if table.table is None or table.flagged is None:
         raise ValueError("these items come from no table")  # noqa: TRY003
     return Place(table.table, table.flagged)
+
+
+def check_scales(table: ItemTable, found: Found) -> None:
+    """Refuse an item whose own scale is none of whole numbers."""
+    for item in (*found.test, *found.held_out):
+        if item.scale is None:
+            continue
+        try:
+            levels_of(item.scale)
+        except InputError as error:
+            raise place_of(table).error("item_levels", item.id, "min", value=str(item.scale)) from error
 
 
 def check_shown(table: ItemTable, found: Found, question: AskedQuestion) -> tuple[Note, ...]:

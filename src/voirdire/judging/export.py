@@ -44,20 +44,23 @@ _CELLS = f"""
 SELECT i.name, j.name, k.facts ->> 'name', k.facts ->> 'design', q.name, c.repeat,
   CASE WHEN k.facts ->> 'reversed' THEN coalesce(i.facts ->> 'low', q.facts ->> 'low')
     + coalesce(i.facts ->> 'high', q.facts ->> 'high') - o.rating ELSE o.rating END,
-  coalesce(o.status, 'pending'), coalesce(o.attempts, s.number, 0), a.text, a.reasoning, g.served, g.served_by,
-  s.tokens_in, s.tokens_out, s.tokens_cached, s.tokens_reasoning, s.cost, a.seconds, a.at,
+  coalesce(o.status, 'pending'), coalesce(a.number, 0), a.text, a.reasoning, g.served, g.served_by,
+  {{sums}}, a.seconds, a.at,
   k.facts ->> 'digest', a.prompt, i.facts ->> 'image_sha256', i.facts ->> 'image_width', i.facts ->> 'image_height',
   i.facts ->> 'sent_width', i.facts ->> 'sent_height', w.flags, w.demonstrations
 FROM cell c JOIN item i ON i.id = c.item JOIN condition k ON k.id = c.condition JOIN question q ON q.id = c.question
   JOIN judge j ON j.id = c.judge LEFT JOIN outcome o ON o.cell = c.id
-  LEFT JOIN (SELECT cell, max(number) AS number, sum(tokens_in) AS tokens_in, sum(tokens_out) AS tokens_out,
-    sum(tokens_cached) AS tokens_cached, sum(tokens_reasoning) AS tokens_reasoning, sum(cost) AS cost
-    FROM attempt GROUP BY cell) s ON s.cell = c.id
-  LEFT JOIN attempt a ON a.cell = c.id AND a.number = s.number LEFT JOIN origin g ON g.id = a.origin
+  LEFT JOIN attempt a ON a.cell = c.id AND a.number = (SELECT max(b.number) FROM attempt b WHERE b.cell = c.id)
+  LEFT JOIN origin g ON g.id = a.origin
   LEFT JOIN shown w ON w.item = c.item AND w.condition = c.condition AND w.question = c.question
 WHERE o.cell IS NOT NULL OR ({PLANNED} AND c.judge IN (SELECT id FROM judge WHERE planned))
 ORDER BY c.judge, c.item, c.condition, c.question, c.repeat
-"""
+""".format(
+    sums=", ".join(
+        f"(SELECT sum({name}) FROM attempt b WHERE b.cell = c.id)"
+        for name in ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "cost")
+    )
+)
 
 
 def export(folder: Path) -> list[Path]:

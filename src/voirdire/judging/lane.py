@@ -67,6 +67,15 @@ class Tally(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The start of a call: when, how many others were open, and what was expected of it."""
+
+    at: float
+    others: int
+    expected: Expected
+
+
 @dataclass(slots=True)
 class Line:
     """The cells of one judge in its lane.
@@ -180,8 +189,8 @@ class Lane:
         """Whether nothing is left to do; asks the source for more cells where a line runs out."""
         if not self._stopping:
             for line in self.lines:
-                if not line.done and not line.stopped and len(line.fresh) < PAGE // 4:
-                    cells = await self._source.take(line.judge.name, PAGE)
+                if not line.done and not line.stopped and len(line.fresh) < self.limits.concurrency:
+                    cells = await self._source.take(line.judge.name, max(PAGE, 2 * self.limits.concurrency))
                     line.fresh.extend(cells)
                     line.done = not cells
         if self._tasks:
@@ -259,7 +268,7 @@ class Lane:
         line.in_flight += 1
         if self._tally is not None:
             self._tally.flying(1)
-        task = asyncio.create_task(self._attempt(line, job, now, expected))
+        task = asyncio.create_task(self._attempt(line, job, Begun(now, self.in_flight, expected)))
         self._tasks.add(task)
         task.add_done_callback(lambda ended: self._ended(ended, line))
         return 0.0
@@ -273,7 +282,7 @@ class Lane:
             self._fault = task.exception()
         self._wake.set()
 
-    async def _attempt(self, line: Line, job: Job, started: float, expected: Expected) -> None:
+    async def _attempt(self, line: Line, job: Job, begun: Begun) -> None:
         cost: float | None = None
         try:
             step, failure = await ask(job, line.judge, self._asks, self._clock, self._price)
@@ -281,19 +290,19 @@ class Lane:
             cost = 0.0 if unbilled else step.attempt.cost
         finally:
             if self._spending is not None:
-                self._spending.settle(expected.dollars, cost)
+                self._spending.settle(begun.expected.dollars, cost)
         if self._tokens is not None:
             used = (step.attempt.usage.input or 0) + (step.attempt.usage.output or 0)
-            self._tokens.take(self._clock(), used - expected.tokens if used else 0.0)
+            self._tokens.take(self._clock(), used - begun.expected.tokens if used else 0.0)
         if failure is None:
-            await self._replied(line, job, step)
+            await self._replied(line, job, step, begun)
         else:
-            await self._failed(line, job, step, failure, started)
+            await self._failed(line, job, step, failure, begun)
 
-    async def _replied(self, line: Line, job: Job, step: Step) -> None:
+    async def _replied(self, line: Line, job: Job, step: Step, begun: Begun) -> None:
         now = self._clock()
         self._let_through_at = now
-        self.pace.answered()
+        self.pace.answered(begun.others)
         rested = line.breaker.opened
         line.breaker.replied()
         held = [_error(other) for other in line.held]
@@ -309,17 +318,17 @@ class Lane:
         if step.outcome is None:
             self._put_off(line, job, now)
 
-    async def _failed(self, line: Line, job: Job, step: Step, failure: CallFailed, started: float) -> None:
+    async def _failed(self, line: Line, job: Job, step: Step, failure: CallFailed, begun: Begun) -> None:
         """Keep a failed call; its cell waits, or ends as an error.
 
         An error is a verdict on the cell only while the judge is known to work: otherwise it is held back until the
         judge's next reply, and forgotten when the breaker opens first.
         """
         now = self._clock()
-        self._learn(line, failure, now, started)
+        self._learn(line, failure, now, begun)
         works = line.breaker.proven and job.cell.id not in line.breaker.row
         job.count(failure.kind, line.breaker.epoch)
-        forgiven = self._opens(line, job, failure, now, started)
+        forgiven = self._opens(line, job, failure, now, begun)
         final = not forgiven and (failure.kind == "request" or job.failures >= FAILED_ATTEMPTS)
         step = replace(step, outcome=_error(job) if final and works else None)
         await self._sink.record(step)
@@ -333,26 +342,26 @@ class Lane:
             line.why = failure.why
             line.held.append(job)
 
-    def _learn(self, line: Line, failure: CallFailed, now: float, started: float) -> None:
+    def _learn(self, line: Line, failure: CallFailed, now: float, begun: Begun) -> None:
         """What a failure says of the server as a whole."""
         if failure.kind in REFUSALS:
-            self.pace.refused(now, started, failure.retry_after, self.in_flight - 1)
+            self.pace.refused(now, begun.at, failure.retry_after, begun.others, self.in_flight - 1)
             if max(failure.retry_after or 0.0, now - self._let_through_at) > self.limits.patience:
                 self._halt(self.lines, "limited", failure.why)
         elif failure.kind in ("auth", "quota"):
             alone = failure.kind == "auth" and failure.status in ONE_JUDGE
             self._halt([line] if alone else self.lines, failure.kind, failure.why)
         elif failure.kind == "timeout":
-            self.pace.timed_out(now, started)
+            self.pace.timed_out(now, begun.at)
         elif failure.status is not None:
             self._let_through_at = now
-            self.pace.answered()
+            self.pace.answered(begun.others)
 
-    def _opens(self, line: Line, job: Job, failure: CallFailed, now: float, started: float) -> dict[int, int]:
+    def _opens(self, line: Line, job: Job, failure: CallFailed, now: float, begun: Begun) -> dict[int, int]:
         """The cells that are forgiven (with their last attempts) where this failure opens the line's breaker."""
         breaker = line.breaker
         counts = failure.kind in COUNTED or (failure.kind == "request" and not breaker.proven)
-        if not counts or not breaker.failed(now, started, job.cell.id, job.attempts):
+        if not counts or not breaker.failed(now, begun.at, job.cell.id, job.attempts):
             return {}
         if breaker.stopped:
             self._halt([line], "failing", failure.why)

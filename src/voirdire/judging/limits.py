@@ -11,14 +11,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-RECENT = 32
-STORM = 8
-WINDOW = 10.0
+RECENT, MANY = 32, 128
+EPISODES, ENOUGH, APART = 8, 5, 1.0
+"""What the server allows is read from the last 8 refusals, over at least 5 calls and one second."""
 PAUSE = 1.0
-SLOWEST = 0.1
-GROWTH = 0.001
-FASTEST_GROWTH = 0.5
-CATCH_UP = 0.05
+"""Seconds of rest after a storm in which the server named none."""
+FIRST_RATE, SLOWEST, CATCH_UP = 8.0, 0.1, 0.05
+"""Calls a second after the first storm at least, and at least at any time; seconds of delay that are made up for."""
+SEARCH, FASTEST_SEARCH = 0.19, 1.5
+"""Growth for each reply after a storm (doubling every four), and in all replies of a second together."""
+GROWTH, FASTEST_GROWTH = 0.0001, 0.5
+"""Growth for a reply, times the replies since the last refusal; and in all replies of a second together."""
+BACK, SOON, BACK_SOON, BACK_IN_ROW = 0.96, 8, 0.9, 0.5
+"""What a refusal leaves of the rate: usually, fewer than 8 replies after the last one, and every fourth in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +103,18 @@ class Quota:
 class Pace:
     """The rate and the number of calls in flight that a server lets through, learnt from what it refuses.
 
-    A refusal (429, overload) now and then concerns its own cell, which waits as told; nobody else does. A storm
-    (``STORM`` of the last ``RECENT`` answers are refusals) pauses everybody for as long as the server says; after
-    it calls are spaced at the rate of those that were let through. The rate then grows slowly from one reply to the
-    next, faster the longer nothing is refused, and falls back to the measured rate at a refusal: about one call in
-    twenty is refused at the limit, none is lost, and the limit is always used. When storms go on although calls
-    are spaced, the server limits how many are open: their number goes down to those that it answers.
+    A refusal (429, overload) now and then concerns its own cell, which waits as told; nobody else does. A storm (half
+    of the last ``RECENT`` answers are refusals, or a quarter of the last ``MANY``) pauses everybody for as long as the
+    server says, and from then on calls are spaced. Just after a storm the rate doubles every few replies until a call
+    is refused. Then it grows slowly from one reply to the next, faster the longer nothing is refused, and a refusal
+    takes it back a little, but never below the rate that the server was seen to allow: about one call in twenty is
+    refused at the limit, none is lost, and the limit is always used. When a storm comes although calls are spaced, and
+    all that were refused began beside more open calls than any that was answered, the server limits how many are open,
+    and the lane keeps to that number.
+
+    What the server allows: calls let through between two refusals, by the time between them. A token bucket is empty
+    at both ends, so this is its rate whatever it holds; where a pause lies between them it is less, so the greatest
+    of several such rates counts.
     """
 
     def __init__(self, concurrency: int) -> None:
@@ -112,58 +123,59 @@ class Pace:
         self.rate = math.inf
         self.resting_until = -math.inf
         self._next = -math.inf
-        self._begun: float | None = None
-        self._starts: deque[float] = deque()
-        self._recent: deque[bool] = deque(maxlen=RECENT)
+        self._let_through = 0
+        self._episodes: deque[tuple[float, int]] = deque(maxlen=EPISODES)
+        self._recent: deque[bool] = deque(maxlen=MANY)
         self._clean = 0
-        self._measure = False
-        self._cut_at = -math.inf
+        self._in_row = 0
+        self._searching = False
+        self._most_served, self._least_refused = 0, concurrency
+        self._stormed_at = self._cut_at = -math.inf
 
     def wait(self, now: float, in_flight: int) -> float:
         """Seconds until the next call may start; infinite until one of those in flight has ended."""
         if in_flight >= max(1, int(self.concurrency)):
             return math.inf
-        if now < self.resting_until:
-            return self.resting_until - now
-        if self._measure:
-            self._measure = False
-            self._begin_spacing(now)
-        return max(0.0, self._next - now)
+        return max(0.0, self.resting_until - now, self._next - now)
 
     def started(self, now: float) -> None:
         """A call starts."""
-        self._begun = now if self._begun is None else self._begun
-        self._starts.append(now)
+        self._let_through += 1
         if self.rate < math.inf:
             gap = 1.0 / self.rate
             self._next = max(self._next, now - max(CATCH_UP, 2 * gap)) + gap
-        elif len(self._starts) > 4096:
-            self._starts.popleft()
 
-    def answered(self) -> None:
-        """A call was let through (whatever its reply says)."""
+    def answered(self, others: int) -> None:
+        """A call was let through (whatever its reply says); others : open when it started."""
+        self._most_served = max(self._most_served, others)
         self._recent.append(True)
+        self._in_row = 0
+        self._clean += 1
         if self.rate < math.inf:
-            self._clean += 1
-            self.rate *= 1.0 + min(GROWTH * self._clean, FASTEST_GROWTH / self.rate)
+            searching = min(SEARCH, FASTEST_SEARCH / self.rate)
+            self.rate *= 1.0 + (searching if self._searching else min(GROWTH * self._clean, FASTEST_GROWTH / self.rate))
         if self.concurrency < self.most:
-            self.concurrency = min(self.most, self.concurrency + 0.25 / self.concurrency)
+            self.concurrency = min(self.most, self.concurrency * (1.0 + min(GROWTH * self._clean, SEARCH)))
 
-    def refused(self, now: float, started: float, retry_after: float | None, in_flight: int) -> None:
-        """A call was refused; in_flight : the others that are open now."""
-        self._recent.append(False)
-        if started in self._starts:
-            self._starts.remove(started)
-        if now < self.resting_until:
+    def refused(self, now: float, started: float, retry_after: float | None, others: int, still_open: int) -> None:
+        """A call was refused; others : open when it started; still_open : those that are open now."""
+        self._let_through -= 1
+        if self._episodes and self._episodes[-1][1] > self._let_through:
+            self._episodes[-1] = (self._episodes[-1][0], self._let_through)
+        if started <= self._stormed_at:
             return
-        if self._recent.count(False) >= STORM:
-            self._storm(now, retry_after, in_flight)
+        self._recent.append(False)
+        self._least_refused = min(self._least_refused, others)
+        self._in_row += 1
+        allowed = self._allowed(now)
+        if self._stormy():
+            self._storm(now, retry_after, still_open, allowed)
         elif self.rate < math.inf:
-            full = in_flight + 1 >= int(self.concurrency)
-            if full and self.concurrency < self.most:
-                self.concurrency = max(1.0, self.concurrency - 1.0)
-            self.rate = min(self.rate, self.let_through(now))
-            self._clean = 0
+            self._searching = False
+            self._slow_down(others, allowed)
+        if not self._episodes or self._episodes[-1][1] < self._let_through:
+            self._episodes.append((now, self._let_through))
+        self._clean = 0
 
     def timed_out(self, now: float, started: float) -> None:
         """A call timed out: the server may have more open than it can serve, so half as many are kept open."""
@@ -171,25 +183,39 @@ class Pace:
             self._cut_at = now
             self.concurrency = max(1.0, self.concurrency / 2)
 
-    def let_through(self, now: float) -> float:
-        """Calls a second that were not refused, over the last ``WINDOW`` seconds."""
-        while self._starts and self._starts[0] <= now - WINDOW:
-            self._starts.popleft()
-        begun = now if self._begun is None else self._begun
-        seconds = min(WINDOW, max(PAUSE, now - begun))
-        return max(SLOWEST, len(self._starts) / seconds)
+    def _slow_down(self, others: int, allowed: float) -> None:
+        if others + 1 >= int(self.concurrency) < self.most:
+            self.concurrency = max(1.0, self.concurrency - 1.0)
+        if self._in_row == 1:
+            self.rate = min(self.rate, max(allowed, (BACK if self._clean >= SOON else BACK_SOON) * self.rate, SLOWEST))
+        elif self._in_row % 4 == 0:
+            self.rate = min(self.rate, max(allowed, BACK_IN_ROW * self.rate, SLOWEST))
 
-    def _storm(self, now: float, retry_after: float | None, in_flight: int) -> None:
-        if self.rate < math.inf:
-            self.concurrency = max(1.0, min(self.concurrency, float(in_flight)))
+    def _allowed(self, now: float) -> float:
+        """The rate that the server was seen to allow lately; 0 while nothing is known."""
+        rates = [
+            (self._let_through - count) / (now - at)
+            for at, count in self._episodes
+            if now >= at + APART and self._let_through - count >= ENOUGH
+        ]
+        return max(rates, default=0.0)
+
+    def _stormy(self) -> bool:
+        recent = list(self._recent)
+        return recent[-RECENT:].count(False) >= RECENT // 2 or recent.count(False) >= MANY // 4
+
+    def _storm(self, now: float, retry_after: float | None, still_open: int, allowed: float) -> None:
+        spaced = self.rate < math.inf
+        served = max(1, self._most_served + 1, still_open)
+        if spaced and served <= self._least_refused:
+            self.concurrency = min(self.concurrency, float(served))
+        self._most_served, self._least_refused = 0, self.most
+        self.rate = max(allowed, SLOWEST, self.rate / 4 if spaced else max(FIRST_RATE, self.most / 4))
+        self._searching = True
         self._recent.clear()
+        self._stormed_at = now
         self.resting_until = now + (PAUSE if retry_after is None else retry_after)
-        self._measure = True
-
-    def _begin_spacing(self, now: float) -> None:
-        self.rate = min(self.rate, self.let_through(now))
-        self._clean = 0
-        self._next = now
+        self._next = self.resting_until
 
 
 @dataclass(slots=True)

@@ -31,6 +31,8 @@ from voirdire.version import VERSION
 LEDGER = "ledger.sqlite"
 LOCK = "run.lock"
 MANIFEST = "run.toml"
+LOOKING = 0.1
+"""Seconds between tries for the lock: who only looks whether it is held, holds it for an instant."""
 ALLOWED = frozenset({LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", LOCK, MANIFEST})
 """What a folder may hold that becomes a run: nothing else, so that no other folder is written into by mistake."""
 
@@ -193,13 +195,18 @@ def _locked(path: Path) -> IO[str]:
         lock = (path / LOCK).open("a+")
     except OSError as error:
         raise UsageError("run.unwritable", file=str(path), why=error.strerror or str(error)) from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.seek(0)
-        holder = lock.read().strip() or "?"
-        lock.close()
-        raise UsageError("run.locked", file=str(path), pid=holder) from error
+    for last in (False, False, True):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except OSError as error:
+            if not last:
+                time.sleep(LOOKING)
+                continue
+            lock.seek(0)
+            holder = lock.read().strip() or "?"
+            lock.close()
+            raise UsageError("run.locked", file=str(path), pid=holder) from error
     lock.seek(0)
     lock.truncate()
     lock.write(str(os.getpid()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,7 +102,7 @@ def _rate(db: sqlite3.Connection) -> tuple[float, float | None]:
     last, begun = db.execute("SELECT max(at), (SELECT max(at) FROM session) FROM attempt").fetchone()
     if last is None:
         return 0.0, None
-    span = min(RECENT, max(1.0, last - (begun or last))) if last < time.time() - RECENT else RECENT
+    span = min(RECENT, max(1.0, last - begun))
     return db.execute(_RATE, (last, span)).fetchone()[0] / span, last
 
 

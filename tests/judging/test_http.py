@@ -4,7 +4,9 @@ import asyncio
 import gzip
 import logging
 import traceback
+from base64 import b64encode
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -16,6 +18,7 @@ from voirdire.errors import UsageError
 from voirdire.judging.nouns import CallFailed, JudgeSpec, Reply
 from voirdire.judging.providers import http
 from voirdire.judging.providers.make import make_judge, parse_spec
+from voirdire.judging.providers.proxies import proxy_for
 
 PROVIDERS = tuple(MODELS)
 WIRES = ("openai", "anthropic", "google")
@@ -352,6 +355,78 @@ def test_what_a_judge_cannot_be_made_of() -> None:
         make_judge(JudgeSpec("x", "openai", ""), kit())
     with pytest.raises(UsageError):
         make_judge(parse_spec("compatible/m"), kit())
+
+
+def test_a_proxy_of_the_environment_is_used_with_its_login() -> None:
+    heads: list[bytes] = []
+
+    def handler(head: bytes) -> bytes:
+        heads.append(head)
+        return answer(GOOD, f"Content-Length: {len(GOOD)}")
+
+    async def ask(url: str) -> str:
+        proxy = url.replace("http://", "http://me:p%40ss@")
+        run = kit(http_proxy=proxy, VOIRDIRE_PLAIN_HTTP="1")
+        judge = make_judge(parse_spec("openai/gpt-4o", base_url="http://models.example/v1"), run)
+        assert "p%40ss" not in f"{judge._session!r} {judge.settings!r} {run!r}"
+        try:
+            return str((await judge.ask(call())).text)
+        finally:
+            await judge.close()
+
+    assert with_server(handler, ask) == "4"
+    assert heads[0].startswith(b"POST http://models.example/v1/chat/completions")
+    assert f"Authorization: Bearer {KEY}".encode() in heads[0]
+    assert b"Proxy-Authorization: Basic " + b64encode(b"me:p@ss") in heads[0]
+
+
+def test_a_proxy_of_an_encrypted_address_does_not_see_the_key() -> None:
+    heads: list[bytes] = []
+
+    def handler(head: bytes) -> bytes:
+        heads.append(head)
+        return answer(b"", "Content-Length: 0", status="403 Forbidden")
+
+    async def ask(url: str) -> CallFailed:
+        judge = make_judge(parse_spec("anthropic/claude-opus-4-7"), kit(HTTPS_PROXY=url.replace("//", "//me:pw@")))
+        with pytest.raises(CallFailed) as failure:
+            await judge.ask(call())
+        await judge.close()
+        return failure.value
+
+    failure = with_server(handler, ask)
+    assert heads[0].startswith(b"CONNECT api.anthropic.com:443")
+    assert KEY.encode() not in heads[0]
+    assert failure.kind == "connection"
+    assert "pw@" not in failure.why
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "proxy"),
+    [
+        ("https://h/v1", {}, None),
+        ("https://h/v1", {"HTTP_PROXY": "http://p"}, None),
+        ("https://h/v1", {"ALL_PROXY": "p:8080"}, "http://p:8080"),
+        ("https://h/v1", {"https_proxy": "http://a", "HTTPS_PROXY": "http://b"}, "http://a"),
+        ("https://h/v1", {"HTTPS_PROXY": "http://p", "NO_PROXY": "h"}, None),
+        ("https://h/v1", {"HTTPS_PROXY": "http://p", "no_proxy": "*"}, None),
+        ("http://localhost:8000/v1", {"HTTP_PROXY": "http://p"}, None),
+    ],
+)
+def test_proxies(url: str, environment: dict[str, str], proxy: str | None) -> None:
+    assert proxy_for(url, environment) == proxy
+
+
+def test_other_kinds_of_proxy_are_refused() -> None:
+    with pytest.raises(UsageError, match="socks5") as failure:
+        proxy_for("https://h/v1", {"ALL_PROXY": "socks5://me:pw@p:1080"})
+    assert "pw@" not in str(failure.value)
+
+
+def test_netrc_does_not_replace_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "netrc").write_text("default login me password pw\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    assert isinstance(asked("openai", Behaviour(validate=True)), Reply)
 
 
 @pytest.mark.parametrize("provider", WIRES)

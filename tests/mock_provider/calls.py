@@ -56,6 +56,11 @@ def call(state: State, request: Request) -> tuple[Answer | bytes | None, float]:
     return _body(dialect, provider, model_of(dialect, request), behaviour, cell, attempt, kind), seconds
 
 
+def is_call(request: Request) -> bool:
+    """Whether a request is a call of a model, told at a glance."""
+    return request.path.endswith(("/chat/completions", "/v1/messages", ":generateContent"))
+
+
 def where(path: str) -> tuple[str, str]:
     """Dialect and provider of a path; the dialect is empty for an unknown one."""
     if path.endswith("/chat/completions"):

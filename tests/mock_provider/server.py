@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from tests.mock_provider import admin, batches
-from tests.mock_provider.calls import call
+from tests.mock_provider.calls import call, is_call
 from tests.mock_provider.dialects import Answer
 from tests.mock_provider.plan import Behaviour
 from tests.mock_provider.state import Request, State
@@ -25,6 +25,7 @@ class Connection(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
         self.head = b""
         self.body: list[bytes] = []
+        self.rest: list[bytes] = []
         self.missing = 0
         self.chunked = False
         self.tasks: set[asyncio.TimerHandle] = set()
@@ -53,7 +54,7 @@ class Connection(asyncio.Protocol):
                 self._complete()
             return
         if self.chunked:
-            self.body.append(data)
+            self.rest.append(data)
             self._finish_chunked()
             return
         self.head += data
@@ -64,33 +65,30 @@ class Connection(asyncio.Protocol):
         self.head = self.head[: end + 2]
         if EXPECT.search(self.head) and self.transport:
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        self.body = [rest] if rest else []
         if CHUNKED.search(self.head):
-            self.chunked = True
+            self.chunked, self.body, self.rest = True, [], [rest]
             self._finish_chunked()
             return
+        self.body = [rest] if rest else []
         length = LENGTH.search(self.head)
         self.missing = (int(length[1]) if length else 0) - len(rest)
         if self.missing <= 0:
             self._complete()
 
     def _finish_chunked(self) -> None:
-        raw = b"".join(self.body)
-        whole, at = [], 0
-        while True:
+        """Take whole chunks off what has come; the rest waits for more."""
+        raw, at, ended = b"".join(self.rest), 0, False
+        while not ended:
             line = raw.find(b"\r\n", at)
-            if line < 0:
-                return
-            size = int(raw[at:line].split(b";")[0], 16)
-            if len(raw) < line + 2 + size + 2:
-                return
-            if size == 0:
+            size = int(raw[at:line].split(b";")[0], 16) if line >= 0 else 0
+            if line < 0 or len(raw) < line + 2 + size + 2:
                 break
-            whole.append(raw[line + 2 : line + 2 + size])
-            at = line + 2 + size + 2
-        self.chunked = False
-        self.body = whole
-        self._complete()
+            self.body.append(raw[line + 2 : line + 2 + size])
+            at, ended = line + 2 + size + 2, size == 0
+        self.rest = [raw[at:]] if at < len(raw) and not ended else []
+        if ended:
+            self.chunked = False
+            self._complete()
 
     def _complete(self) -> None:
         request = Request(self.head, self.body)
@@ -99,7 +97,9 @@ class Connection(asyncio.Protocol):
         if admin_answer is not None:
             self._write(admin_answer.encode())
             return
-        found, seconds = batches.answer(self.state, request) or call(self.state, request)
+        found, seconds = (None if is_call(request) else batches.answer(self.state, request)) or call(
+            self.state, request
+        )
         self.state.in_flight += 1
         self.state.max_in_flight = max(self.state.max_in_flight, self.state.in_flight)
         if seconds <= 0:

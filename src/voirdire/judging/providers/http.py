@@ -22,6 +22,7 @@ from voirdire.judging.providers.capability import Capability
 from voirdire.judging.providers.catalog import capability, own_models, provider_entry
 from voirdire.judging.providers.failures import tidy
 from voirdire.judging.providers.keys import Secret, check_base, scrub, secret_of
+from voirdire.judging.providers.proxies import proxy_for
 from voirdire.judging.providers.wire import Settings, Wire, wire_of
 from voirdire.texts import text
 from voirdire.version import VERSION
@@ -33,7 +34,13 @@ if TYPE_CHECKING:
 REQUEST_ID = "X-Client-Request-Id"
 LARGEST_REPLY = 8 * 1024 * 1024
 CONNECT_SECONDS = 20.0
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+COMMON: Mapping[str, str] = {
+    "Content-Type": "application/json",
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "User-Agent": f"voirdire/{VERSION}",
+}
+"""Headers of every call but the key. A session's own headers also go to a proxy, so the key is not among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +72,7 @@ class Endpoint:
 
     def headers(self) -> dict[str, str]:
         """Headers of every call, the key among them: never to be shown."""
-        common = {
-            "Content-Type": "application/json",
-            "Accept": "application/json",
-            "Accept-Encoding": "identity",
-            "User-Agent": f"voirdire/{VERSION}",
-        }
-        return {**common, **self.wire.headers(self.key)}
+        return {**COMMON, **self.wire.headers(self.key)}
 
     def logged(self) -> dict[str, Any]:
         """What may be written down about the judge."""
@@ -113,18 +114,17 @@ def make(spec: JudgeSpec, kit: Kit) -> HttpJudge:
     sessions: dict[str, LaneSession] = kit.shared.setdefault(__name__, {})
     session = sessions.get(end.lane)
     if session is None:
-        proxies = any(kit.environment.get(name) for name in PROXIES)
-        session = sessions[end.lane] = LaneSession(end.headers(), kit.timeout, proxies=proxies)
+        proxy = proxy_for(end.url, kit.environment)
+        session = sessions[end.lane] = LaneSession(kit.timeout, proxy)
     return HttpJudge(end, kit.images, session)
 
 
 class LaneSession:
     """The connections of one lane, opened at the first call and closed when its last judge is."""
 
-    def __init__(self, headers: Mapping[str, str], timeout: float, *, proxies: bool = False) -> None:
-        self._headers = headers
+    def __init__(self, timeout: float, proxy: str | None = None) -> None:
         self._timeout = timeout
-        self._proxies = proxies
+        self._proxy = proxy
         self._session: aiohttp.ClientSession | None = None
         self.users = 0
 
@@ -133,12 +133,12 @@ class LaneSession:
         if self._session is None or self._session.closed:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
-                headers=self._headers,
+                headers=COMMON,
                 timeout=aiohttp.ClientTimeout(
                     total=self._timeout, sock_connect=min(CONNECT_SECONDS, self._timeout), ceil_threshold=60
                 ),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                trust_env=self._proxies,
+                proxy=self._proxy,
             )
         return self._session
 
@@ -165,6 +165,7 @@ class HttpJudge:
         self._wire = end.wire
         self._sent = end.settings
         self._url = URL(end.url, encoded=True)
+        self._headers = end.wire.headers(end.key)
         self._secret = end.key.reveal().encode() if end.key else b""
         self._encode = images.encoded
         self._session = session
@@ -176,11 +177,13 @@ class HttpJudge:
         body = self.body(call)
         try:
             async with self._session.open().post(
-                self._url, data=_Body(body), headers={REQUEST_ID: call.id}, allow_redirects=False
+                self._url, data=_Body(body), headers={**self._headers, REQUEST_ID: call.id}, allow_redirects=False
             ) as response:
                 status, headers, raw = response.status, response.headers, await _read(response)
         except TimeoutError as error:
             raise CallFailed("timeout", text("providers.timeout")) from error
+        except aiohttp.ClientHttpProxyError as error:
+            raise CallFailed("connection", self._said("providers.connection", error)) from error
         except aiohttp.ClientResponseError as error:
             raise CallFailed("server", self._said("providers.not_http", error)) from error
         except (aiohttp.ClientError, OSError) as error:

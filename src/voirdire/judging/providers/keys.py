@@ -86,7 +86,7 @@ def check_base(provider: str, base: str, key: Secret | None, environment: Mappin
     except ValueError as error:
         raise UsageError("providers.base_url", provider=provider, value=scrub(base)) from error
     if parts.scheme not in ("http", "https") or not host or parts.username or parts.query or parts.fragment:
-        raise UsageError("providers.base_url", provider=provider, value=scrub(_without_login(base)))
+        raise UsageError("providers.base_url", provider=provider, value=scrub(base))
     plain_allowed = key is None or is_loopback(host) or environment.get(PLAIN_HTTP, "") == "1"
     if parts.scheme == "http" and not plain_allowed:
         raise UsageError("providers.plain_http", provider=provider, value=base.strip(), name=PLAIN_HTTP)
@@ -115,12 +115,12 @@ def scrub(sentence: str, secrets: Iterable[Secret] = ()) -> str:
     """
     for secret in secrets:
         sentence = sentence.replace(secret.reveal(), STRUCK)
-    return _LOOKS_LIKE_A_KEY.sub(_strike, sentence)
+    return _LOOKS_LIKE_A_KEY.sub(_strike, _without_login(sentence))
 
 
 def _strike(found: re.Match[str]) -> str:
     return STRUCK + "." if found[0].endswith(".") else STRUCK
 
 
-def _without_login(base: str) -> str:
-    return re.sub(r"//[^/@]*@", f"//{STRUCK}@", base)
+def _without_login(sentence: str) -> str:
+    return re.sub(r"//[^/@\s]+@", f"//{STRUCK}@", sentence)

@@ -30,7 +30,7 @@ def write(folder, **tables):
 
 def item(name, split="test", **more):
     """A row of an items table with a question in two languages and a text."""
-    worded = {"prompt.en": f"Is {name} usual?", "prompt.zh": f"{name}常见吗？", "text.en": f"about {name}"}
+    worded = {"prompt.en": f"Is {name} usual?", "prompt.zh": f"{name}常见吗？", "text": f"about {name}"}
     return {"item_id": name, "split": split, "pair_id": f"p-{name}", "culture": "us", **worded, **more}
 
 

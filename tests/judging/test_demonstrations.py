@@ -243,7 +243,7 @@ def test_items_without_a_pair_are_not_a_pair(tmp_path):
 
 def test_a_shared_wording(tmp_path):
     items, ratings = held_out()
-    twin = item("t", **{name: items[0][name] for name in ("text.en", "prompt.en", "prompt.zh")})
+    twin = item("t", **{name: items[0][name] for name in ("text", "prompt.en", "prompt.zh")})
     made = read_material(write(tmp_path, items=[twin, *items], ratings=ratings, questions=question()))
     refused(Draws(made, DESIGNS, 1).check, "same_content", item=items[0]["item_id"], test="t")
 
@@ -251,7 +251,7 @@ def test_a_shared_wording(tmp_path):
 def pictured(folder, twin):
     """A corpus of pictures; ``twin``: one of the demonstrations has the picture of the test item, by another name."""
     items, ratings = held_out(n_each=1)
-    rows = [{**row, "image": f"{place}.png", "text.en": None} for place, row in enumerate([item("t"), *items])]
+    rows = [{**row, "image": f"{place}.png", "text": None} for place, row in enumerate([item("t"), *items])]
     write(folder, items=rows, ratings=ratings, questions=question())
     (folder / "images").mkdir()
     for place, row in enumerate(rows):

@@ -46,7 +46,7 @@ def test_a_folder(tmp_path):
     assert made.languages == ("en", "zh")
     assert made.evaluation == "q1"
     assert made.items[0].prompts == {"en": "Is t0 usual?", "zh": "t0常见吗？"}
-    assert made.items[0].texts == {"en": "about t0"}
+    assert made.items[0].texts == {"und": "about t0"}
     assert (made.items[0].pair, made.items[0].culture) == ("p-t0", "us")
     assert made.consensus["us"]["d-us-4-1"] == 4
     assert set(made.consensus) == {"us", "cn"}
@@ -163,6 +163,30 @@ def test_a_language_that_is_not_complete(tmp_path):
     assert text(told.key, "zh", **told.fields)
 
 
+def test_a_text_that_is_not_in_every_language(tmp_path):
+    rows = [
+        item("a", text=None, **{"text.en": "A", "text.zh": "甲"}),
+        item("b", text=None, **{"text.en": "B", "text.zh": None}),
+    ]
+    made = read_material(write(tmp_path, items=rows, questions=question()))
+    assert made.languages == ("en",)
+    assert made.notes[0].fields["column"] == "text.zh"
+
+
+def test_a_text_of_unknown_language_stands_in_for_any(tmp_path):
+    rows = [{"item_id": "a", "text": "Tea", "prompt.en": "Usual?", "prompt.zh": "常见吗？"}]
+    assert read_material(write(tmp_path, items=rows, questions=question())).languages == ("en", "zh")
+
+
+def test_prompts_word_the_evaluation_question_alone(tmp_path):
+    asked = [*question(), {**question()[0], "question": "q2", "role": "placement"}]
+    folder = write(tmp_path, items=[item("a")], questions=asked)
+    assert read_material(folder).languages == ("en", "zh")
+    with pytest.raises(InputError) as error:
+        read_material(folder, question="q2")
+    refused(error, "material.no_question", row=2, item="a", question="q2")
+
+
 def test_the_plain_prompt_column_is_of_no_language(tmp_path):
     rows = [{"item_id": "a", "text": "Tea", "prompt": "Usual?"}]
     assert read_material(write(tmp_path, items=rows, questions=question())).languages == ("und",)
@@ -172,7 +196,7 @@ def test_the_digest_does_not_know_the_order_of_rows(tmp_path):
     rows = [item("a"), item("b", min=0, max=3)]
     first = read_material(write(tmp_path / "1", items=rows, questions=question())).digest
     assert read_material(write(tmp_path / "2", items=rows[::-1], questions=question())).digest == first
-    changed = [item("a"), item("b", **{"text.en": "other"}, min=0, max=3)]
+    changed = [item("a"), item("b", text="other", min=0, max=3)]
     assert read_material(write(tmp_path / "3", items=changed, questions=question())).digest != first
 
 
@@ -184,10 +208,10 @@ NO_EN, NO_ZH = {"prompt.en": None}, {"prompt.zh": None}
     ("rows", "key", "fields"),
     [
         ([item("a"), item("", split="test")], "input.cell_empty", {"row": 3, "column": "item_id"}),
-        ([item("a"), item("a", **{"text.en": "x"})], "input.key_twice", {"row": 3, "value": "a"}),
+        ([item("a"), item("a", text="x")], "input.key_twice", {"row": 3, "value": "a"}),
         ([item("a"), item("b", "dev")], "material.split_unknown", {"row": 3, "column": "split", "value": "dev"}),
         ([item("a", "demonstration")], "material.no_test_items", {"count": 1}),
-        ([item("a"), item("b", **{"text.en": None}, **NO_PROMPT)], "material.nothing_shown", {"row": 3, "item": "b"}),
+        ([item("a"), item("b", text=None, **NO_PROMPT)], "material.nothing_shown", {"row": 3, "item": "b"}),
         ([item("a"), item("b", **NO_PROMPT)], "material.no_question", {"row": 3, "item": "b"}),
         ([item("a", **NO_EN), item("b"), item("c"), item("d", **NO_ZH)], "material.no_common_language",
          {"row": 5, "item": "d", "column": "prompt.zh", "language": "zh"}),
@@ -342,3 +366,11 @@ def test_addresses_of_a_real_table_are_refused(shared_data):
     with pytest.raises(InputError) as error:
         read_material(here / "items.csv", ratings=here / "ratings.csv.gz")
     refused(error, "material.image_address", row=2, column="image")
+
+
+def test_a_folder_without_ratings_can_be_judged_and_not_audited(tmp_path):
+    folder = write(tmp_path, items=[item("a")], questions=question())
+    assert read_material(folder).consensus == {}
+    with pytest.raises(InputError) as error:
+        read_corpus(CorpusOptions(folder))
+    assert error.value.key == "input.folder_no_table"

@@ -97,49 +97,63 @@ def check_shown(table: ItemTable, found: Found, question: AskedQuestion) -> tupl
             column = "image" if pictured else "text"
             raise place.error("nothing_shown", item.id, column, value="")
     for item in found.test:
-        if not (item.prompts or question.text):
+        if not (_own_prompts(item, question) or question.text):
             raise place.error("no_question", item.id, "prompt", value="", question=question.id)
-    complete = languages_of(found.test, question)
-    if not complete:
-        best = max(_languages(found.test, question), key=lambda language: _reach(found.test, question, language))
-        lacking = _lacking(found.test, question, best)[0]
-        raise place.error("no_common_language", lacking.id, _header("prompt", best), value="", language=best)
+    if not languages_of(found.test, question):
+        gaps = {language: _gaps(found.test, question, language) for language in _languages(found.test, question)}
+        best = min(gaps, key=lambda language: len(gaps[language]))
+        lacking, kind = next(iter(gaps[best].items()))
+        raise place.error("no_common_language", lacking, _header(kind, best), value="", language=best)
     return _incomplete(found.test, question, place)
 
 
 def languages_of(items: Sequence[Item], question: AskedQuestion) -> tuple[str, ...]:
-    """The languages in which every item can be asked, named ones alone where there are any.
+    """The languages in which every item can be asked and read, named ones alone where there are any.
+
+    A wording or text of unknown language stands in for any.
 
     >>> some = Item("a", prompts={"en": "Is it?", "zh": "是吗？"}), Item("b", prompts={"en": "Is it?"})
     >>> languages_of(some, AskedQuestion("q", Scale("ordinal", 1, 5)))
     ('en',)
     """
-    complete = [name for name in _languages(items, question) if not _lacking(items, question, name)]
+    complete = [name for name in _languages(items, question) if not _gaps(items, question, name)]
     named = tuple(name for name in complete if name != UNKNOWN_LANGUAGE)
     return named or tuple(complete)
 
 
 def _incomplete(items: Sequence[Item], question: AskedQuestion, place: Place) -> tuple[Note, ...]:
-    """A warning for each named language in which some items cannot be asked."""
+    """A warning for each named language in which some items cannot be asked or read."""
     notes = []
     for language in _languages(items, question):
-        lacking = _lacking(items, question, language)
-        if lacking and language != UNKNOWN_LANGUAGE:
-            where = {"file": place.table.name, "language": language, "count": len(lacking), "item": lacking[0].id}
-            notes.append(Note("material.note.language_incomplete", where, "warning"))
+        gaps = _gaps(items, question, language)
+        if gaps and language != UNKNOWN_LANGUAGE:
+            item, kind = next(iter(gaps.items()))
+            where = {"file": place.table.name, "language": language, "count": len(gaps), "item": item}
+            told = {**where, "column": _header(kind, language)}
+            notes.append(Note("material.note.language_incomplete", told, "warning"))
     return tuple(notes)
 
 
+def _own_prompts(item: Item, question: AskedQuestion) -> Mapping[str, str]:
+    """An item's wordings of a question: they word the evaluation question alone."""
+    return item.prompts if question.role in (None, "evaluation") else {}
+
+
 def _languages(items: Sequence[Item], question: AskedQuestion) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*question.text, *(language for item in items for language in item.prompts)]))
+    worded = (language for item in items for language in _own_prompts(item, question))
+    return tuple(dict.fromkeys([*question.text, *worded]))
 
 
-def _lacking(items: Sequence[Item], question: AskedQuestion, language: str) -> list[Item]:
-    return [] if language in question.text else [item for item in items if language not in item.prompts]
-
-
-def _reach(items: Sequence[Item], question: AskedQuestion, language: str) -> int:
-    return len(items) - len(_lacking(items, question, language))
+def _gaps(items: Sequence[Item], question: AskedQuestion, language: str) -> dict[str, str]:
+    """item -> what it lacks in a language: its prompt or its text."""
+    wanted = {language, UNKNOWN_LANGUAGE}
+    gaps = {}
+    for item in items:
+        if not wanted & {*_own_prompts(item, question), *question.text}:
+            gaps[item.id] = "prompt"
+        elif item.texts and not wanted & set(item.texts):
+            gaps[item.id] = "text"
+    return gaps
 
 
 def _header(kind: str, language: str) -> str:

@@ -141,7 +141,6 @@ def merge(grids: Sequence[Grid]) -> Grid:
             if kept.digest != condition.digest:
                 raise UsageError("grid.merge_clash", grid=earlier.name, other=grid.name, value=condition.full_name)
     everywhere = tuple(condition for _, condition in conditions.values())
-    fixed = {one.full_name for grid in grids for one in grid.conditions} - _optional(grids)
     made = Grid(
         name="+".join(grid.name for grid in grids),
         conditions=everywhere,
@@ -149,7 +148,7 @@ def merge(grids: Sequence[Grid]) -> Grid:
         questions=first.questions,
         source="\n".join(grid.source for grid in grids),
         wordings={name: found for grid in grids for name, found in grid.wordings.items()},
-        optional=frozenset(conditions) - fixed,
+        optional=frozenset(_optional(grids)),
     )
     return _with_conditions(made, tuple(_with_design(everywhere)))
 
@@ -201,7 +200,7 @@ def check(
         shown = [*items, *(held_out if any(one.demonstrations for one in conditions) else ())]
         check_shown(language, {condition.image for condition in conditions}, shown)
     check_different(grid.conditions, grid.name, samples(items), asked[0])
-    return tuple(notes_on(grid.conditions, items, asked))
+    return tuple(notes_on(grid.conditions, items, asked, held_out))
 
 
 def _with_conditions(grid: Grid, conditions: tuple[Condition, ...]) -> Grid:

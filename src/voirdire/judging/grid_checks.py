@@ -93,30 +93,46 @@ def check_different(
 
 
 def notes_on(
-    conditions: Sequence[Condition], items: Sequence[Item], questions: Sequence[AskedQuestion]
+    conditions: Sequence[Condition],
+    items: Sequence[Item],
+    questions: Sequence[AskedQuestion],
+    held_out: Sequence[Item] = (),
 ) -> Iterator[Note]:
     """What is worth knowing: see ``voirdire.judging.grid.check``."""
-    languages = by_language(conditions)
-    yield from _undetermined(languages, items, questions)
-    flagged: dict[str, dict[str, None]] = defaultdict(dict)
-    blank: dict[str, None] = {}
-    untold: dict[str, None] = {}
-    for condition in {(one.language, one.image): one for one in conditions}.values():
-        for item in items:
-            for flag in (flag for question in questions for flag in flags_of(item, question, condition)):
-                flagged[flag][item.id] = None
-            if condition.image != "none" and not shows_something(item, condition):
-                blank[item.id] = None
-            if not condition.material and shows_something(item, condition, tagged=True):
-                untold[condition.language] = None
-    if INSTRUCTION in flagged:
-        yield _warning("grid.note_instruction", flagged[INSTRUCTION])
-    if DELIMITER in flagged:
-        yield _warning("grid.note_delimiter", flagged[DELIMITER])
-    if blank:
-        yield _warning("grid.note_nothing_shown", blank)
+    yield from _undetermined(by_language(conditions), items, questions)
+    shown = list({(one.language, one.image): one for one in conditions}.values())
+    flagged = _flagged(shown, items, questions)
+    for condition in {one.language: one for one in conditions if one.demonstrations}.values():
+        for flag, found in _flagged([condition], held_out, ()).items():
+            flagged[flag].update(found)
+    blank = dict.fromkeys(
+        item.id for one in shown if one.image != "none" for item in items if not shows_something(item, one)
+    )
+    for key, found in (
+        ("instruction", flagged[INSTRUCTION]),
+        ("delimiter", flagged[DELIMITER]),
+        ("nothing_shown", blank),
+    ):
+        if found:
+            yield Note(f"grid.note_{key}", {"count": len(found), "items": _some(list(found))}, "warning")
+    untold = [
+        one for one in shown if not one.material and any(shows_something(item, one, tagged=True) for item in items)
+    ]
     if untold:
-        yield Note("grid.note_untold", {"languages": ", ".join(untold)}, "warning")
+        languages = ", ".join(dict.fromkeys(one.language for one in untold))
+        yield Note("grid.note_untold", {"languages": languages}, "warning")
+
+
+def _flagged(
+    conditions: Sequence[Condition], items: Sequence[Item], questions: Sequence[AskedQuestion]
+) -> dict[str, dict[str, None]]:
+    """flag -> ids of the items whose texts, as these conditions show them, have it."""
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for item in items:
+        for condition in conditions:
+            for flag in flags_of(item, questions, condition):
+                found[flag][item.id] = None
+    return found
 
 
 def _undetermined(
@@ -146,11 +162,6 @@ def _prompt_digest(condition: Condition, item: Item, question: AskedQuestion) ->
 
 def _has_text(item: Item) -> bool:
     return any(text.strip() for text in item.texts.values())
-
-
-def _warning(key: str, items: Iterable[str]) -> Note:
-    named = list(items)
-    return Note(key, {"count": len(named), "items": _some(named)}, "warning")
 
 
 def _some(items: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from voirdire.errors import InputError
 from voirdire.judging.asked import levels_of as levels_of_scale
-from voirdire.judging.injection import enclosed, flags_of_text, without_tags
+from voirdire.judging.injection import FLAGS, enclosed, flags_of_text, without_tags
 from voirdire.judging.nouns import AskedQuestion, Condition, Demonstration, ImagePart, Item, Prompt, TextPart
 from voirdire.scales import Scale
 
@@ -106,14 +106,15 @@ def build_prompt(
         *([fill(condition.tightening[min(malformed, len(condition.tightening)) - 1])] if malformed else []),
     ]
     parts = tuple(_parts(pieces, fill(condition.material)))
-    return Prompt(parts, condition.language, _digest(parts, sha256_of), flags_of(item, question, condition))
+    return Prompt(parts, condition.language, _digest(parts, sha256_of), flags_of(item, [question], condition))
 
 
-def flags_of(item: Item, question: AskedQuestion, condition: Condition) -> tuple[str, ...]:
-    """What the texts of an item try in a condition: see ``voirdire.judging.injection``."""
-    texts = [question_text(item, question, condition.language), *_own_texts(item, condition)]
+def flags_of(item: Item, questions: Sequence[AskedQuestion], condition: Condition) -> tuple[str, ...]:
+    """What the texts of an item, and its wordings of questions, try: see ``voirdire.judging.injection``."""
+    texts = [question_text(item, question, condition.language) for question in questions]
+    texts += [_alt(item, condition), _text(item, condition)]
     found = {flag for text in texts if text for flag in flags_of_text(text)}
-    return tuple(sorted(found, reverse=True)) if found else ()
+    return tuple(flag for flag in FLAGS if flag in found)
 
 
 def shows_something(item: Item, condition: Condition, *, tagged: bool = False) -> bool:
@@ -192,10 +193,6 @@ def _text(item: Item, condition: Condition) -> str | None:
     if found is None and any(text and text.strip() for text in item.texts.values()):
         raise missing_text("text", condition.language, [item.id])
     return found
-
-
-def _own_texts(item: Item, condition: Condition) -> list[str | None]:
-    return [_alt(item, condition), _text(item, condition)]
 
 
 def _parts(pieces: Sequence[Piece], material: str) -> Iterator[TextPart | ImagePart]:

@@ -308,6 +308,49 @@ def test_errors(args: list[str], words: str, corpus: Path, capsys: pytest.Captur
     assert "错误：" in capsys.readouterr().err
 
 
+# Batches
+
+
+def test_batches(
+    corpus: Path, mock: Spawned, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same cells at the lower price; notes on standard error; another run of the folder asks nothing."""
+    from voirdire.judging.batching import batch_runner
+
+    monkeypatch.setattr(batch_runner, "POLL_SECONDS", 0.05)
+    mock.configure(malformed=0.1)
+    args = ["run", str(corpus), *BOTH, "--prices", "prices.toml", "--out", "run"]
+    assert run([*args, "--batch"]) == 0
+    captured = capsys.readouterr()
+    assert "handed over with 24 requests" in captured.err
+    assert "collected" in captured.err
+    table = judgments()
+    assert (table.height, set(table["status"])) == (48, {"ok"})
+    assert run(["run", *args[1:-1], "ordinary"]) == 0
+    one = {"batch": table, "ordinary": judgments("ordinary")}
+    once = {name: each.filter(pl.col("attempts") == 1)["cost_usd"].min() for name, each in one.items()}
+    assert once["batch"] == pytest.approx(once["ordinary"] / 2)
+    capsys.readouterr()
+    assert run([*args, "--batch", "--lang", "zh"]) == 0
+    assert "还要问 0 个" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--judge", "openai/gpt-4o", "--rpm", "60"], "--rpm has no use with --batch"),
+        (["--judge", "openai/gpt-4o", "--concurrency", "6"], "--concurrency has no use with --batch"),
+        (["--judge", "control/random"], "control/random cannot be asked in batches"),
+    ],
+)
+def test_what_does_not_go_with_batches(
+    args: list[str], words: str, corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["run", str(corpus), *args, "--batch", "--out", "run"]) == 3
+    assert words in capsys.readouterr().err
+    assert not Path("run").exists()
+
+
 # Local judges
 
 

@@ -154,7 +154,15 @@ def _priced(
         sum((call.input for call in calls), NOTHING) * share, sum((call.output for call in calls), NOTHING) * share
     )
     price = own.of(spec.provider, spec.model, model.price)
-    return JudgePrice(spec.name, cells, tokens.input, tokens.output, cost_range(tokens, price), price, model.known)
+    return JudgePrice(
+        spec.name,
+        cells,
+        tokens.input,
+        tokens.output,
+        cost_range(tokens, price, batch=inputs.options.batch),
+        price,
+        model.known,
+    )
 
 
 def prompt_facts(plan: Plan, most: int = SAMPLE) -> Iterator[PromptFacts]:

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.app.price import RunPrice, capability_of, own_prices, price_of
 from voirdire.app.run_inputs import DEFAULT_GRID, RunInputs, options_of, read_run
+from voirdire.corpus.corpus import Note
 from voirdire.judging.nouns import Judge, RunStopped
+from voirdire.judging.progress import Progress as RunProgress
+from voirdire.judging.progress import Watch
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from voirdire.judging.ledger import Ledger
     from voirdire.judging.limits import Limits
-    from voirdire.judging.progress import Progress as RunProgress
-    from voirdire.judging.progress import Watch
-    from voirdire.judging.runner import Tariff
+    from voirdire.judging.runner import Summary, Tariff
 
 DEFAULT_OUT = Path("voirdire-run")
 TRUSTED = ("replay", "control")
@@ -45,6 +47,15 @@ class Begun:
     def pending(self) -> int:
         """Cells without an outcome."""
         return self.total - self.done
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Who wants to know what happens; see ``run_read``."""
+
+    watch: Watch
+    begun: Callable[[Begun], None] | None = None
+    tell: Callable[[Note], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +108,11 @@ def run_read(
     *,
     watch: Watch | None = None,
     begun: Callable[[Begun], None] | None = None,
+    tell: Callable[[Note], None] | None = None,
 ) -> RunResult:
     """Run what was read. Returns also when cells are pending; ``stopped`` says why.
 
-    begun : called once before anybody is asked
+    begun : called once before anybody is asked; tell : given notes while batches are under way
     """
     from voirdire.judging.spending import Budget, need_prices
 
@@ -109,7 +121,9 @@ def run_read(
     Budget(inputs.options.budget)
     judges = make_judges(inputs)
     try:
-        return _run(inputs, judges, price, out, watch, begun)
+        if inputs.options.batch:
+            _check_batches(inputs, judges)
+        return _run(inputs, judges, price, out, Listeners(watch or Watch(), begun, tell))
     finally:
         _in_a_loop(_close(judges))
 
@@ -132,44 +146,67 @@ def make_judges(inputs: RunInputs) -> list[Judge]:
     return made
 
 
-def _run(
-    inputs: RunInputs,
-    judges: list[Judge],
-    price: RunPrice,
-    out: Path,
-    watch: Watch | None,
-    begun: Callable[[Begun], None] | None,
-) -> RunResult:
+def _check_batches(inputs: RunInputs, judges: list[Judge]) -> None:
+    """Raise UsageError where a judge cannot be asked in batches."""
+    from voirdire.judging.batching.access import batch_judges, check_images
+
+    material = inputs.plan.material
+    check_images(batch_judges(judges), (*material.items, *material.held_out), inputs.plan.conditions)
+
+
+def _run(inputs: RunInputs, judges: list[Judge], price: RunPrice, out: Path, listeners: Listeners) -> RunResult:
     from voirdire.judging.export import export
     from voirdire.judging.run_folder import RunFolder
+
+    with RunFolder(out) as folder:
+        folder.register(inputs.plan, judges)
+        asking = _asking(inputs, judges, folder.ledger, listeners)
+        try:
+            if listeners.begun is not None:
+                listeners.begun(_begun(inputs, price, out, folder.ledger))
+        except BaseException:
+            asking.close()
+            raise
+        summary = _in_a_loop(asking)
+        export(out)
+    return RunResult(out, summary.progress, summary.stopped)
+
+
+def _begun(inputs: RunInputs, price: RunPrice, out: Path, ledger: Ledger) -> Begun:
+    counts = ledger.counts()
+    left = dict.fromkeys((judge.name for judge in price.judges), 0)
+    left |= {judge: count for judge, status, count in counts if status == "pending"}
+    total = sum(count for _, _, count in counts)
+    spent = sum(ledger.costs().values())
+    return Begun(inputs, price.for_cells(left), out, total, total - sum(left.values()), spent)
+
+
+def _asking(
+    inputs: RunInputs, judges: list[Judge], ledger: Ledger, listeners: Listeners
+) -> Coroutine[Any, Any, Summary]:
+    """The run itself, not begun yet: one process that asks, or the providers' batch APIs."""
+    from voirdire.judging.batching import batch_runner
     from voirdire.judging.runner import run as run_plan
     from voirdire.judging.spending import Budget
 
-    options = inputs.options
-    with RunFolder(out) as folder:
-        folder.register(inputs.plan, judges)
-        ledger, spent = folder.ledger, sum(folder.ledger.costs().values())
-        counts = ledger.counts()
-        total = sum(count for _, _, count in counts)
-        done = sum(count for _, status, count in counts if status != "pending")
-        if begun is not None:
-            left = dict.fromkeys((judge.name for judge in price.judges), 0)
-            left |= {judge: count for judge, status, count in counts if status == "pending"}
-            begun(Begun(inputs, price.for_cells(left), out, total, done, spent))
-        summary = _in_a_loop(
-            run_plan(
-                inputs.plan,
-                judges,
-                ledger,
-                limits=limits_of(inputs, judges),
-                tariffs=tariffs_of(inputs),
-                budget=Budget(options.budget, spent),
-                watch=watch,
-                seed=options.seed,
-            )
+    plan, options = inputs.plan, inputs.options
+    budget = Budget(options.budget, sum(ledger.costs().values()))
+    tariffs, watch = tariffs_of(inputs), listeners.watch
+    if options.batch:
+        return batch_runner.run_batches(
+            plan,
+            judges,
+            ledger,
+            tariffs=tariffs,
+            budget=budget,
+            watch=watch,
+            tell=listeners.tell,
+            poll_seconds=batch_runner.POLL_SECONDS,
+            timeout=options.timeout,
         )
-        export(out)
-    return RunResult(out, summary.progress, summary.stopped)
+    batch_runner.refuse_while_under_way(ledger)
+    limits = limits_of(inputs, judges)
+    return run_plan(plan, judges, ledger, limits=limits, tariffs=tariffs, budget=budget, watch=watch, seed=options.seed)
 
 
 def limits_of(inputs: RunInputs, judges: list[Judge]) -> dict[str, Limits]:

@@ -32,6 +32,7 @@ class RunOptions:
     limit : the first items only; resize : longest side of images as they are sent, in pixels
     budget : US dollars; prices : TOML file
     concurrency, requests_per_minute, tokens_per_minute : at most, for every provider; timeout : seconds for one call
+    batch : by the providers' batch APIs, at their lower price and within a day
     """
 
     judges: tuple[Any, ...] = ()
@@ -49,6 +50,7 @@ class RunOptions:
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     timeout: float = 120.0
+    batch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,3 +183,7 @@ def _check_numbers(options: RunOptions) -> None:
         value = getattr(options, name)
         if value is not None and not value > 0:
             raise UsageError("cli_run.positive", option=f"--{option}", value=value)
+        if value is not None and options.batch and option != "timeout":
+            raise UsageError("cli_run.batch_limit", option=f"--{option}")
+    if options.batch and options.concurrency is not None:
+        raise UsageError("cli_run.batch_limit", option="--concurrency")

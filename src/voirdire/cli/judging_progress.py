@@ -33,6 +33,7 @@ class Board:
         self.lang = lang
         self.on = sys.stderr.isatty() if on is None else on
         self.patience = patience
+        self._live: Any = None
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._show if self.on else self._log, daemon=True)
 
@@ -49,6 +50,14 @@ class Board:
         self._ended.set()
         if self._thread.ident is not None:
             self._thread.join()
+
+    def tell(self, said: str) -> None:
+        """Print a line on standard error, above the board where there is one."""
+        live = self._live
+        if live is None:
+            show.err(said)
+        else:
+            live.console.print(said, markup=False, highlight=False, soft_wrap=True)
 
     def __rich__(self) -> Any:
         return board(self.snapshot(), self.lang)
@@ -67,25 +76,36 @@ class Board:
 
         if self._ended.wait(self.patience):
             return
-        with Live(self, console=Console(stderr=True), refresh_per_second=4, transient=True):
+        console = Console(stderr=True, force_terminal=True)
+        with Live(self, console=console, refresh_per_second=4, transient=True) as self._live:
             self._ended.wait()
+        self._live = None
 
 
 def line(now: Progress, lang: str) -> str:
-    """A run in one line: cells, rate, retries, failures, cost, time left."""
-    parts = [
-        text("cli_run.progress.cells", lang, done=f"{now.done:,}", total=f"{now.total:,}", percent=_percent(now)),
-        text("cli_run.progress.rate", lang, rate=f"{now.per_second:.1f}"),
+    """A run in one line: cells, rate, calls in flight, retries, failures, cost, time left."""
+    cells, *rest = headline(now, lang)
+    counts = [
         text("cli_run.progress.in_flight", lang, count=now.in_flight),
         text("cli_run.progress.retries", lang, count=f"{sum(judge.retries for judge in now.judges):,}"),
         text("cli_run.progress.failures", lang, count=f"{sum(map(failures, now.judges)):,}"),
+    ]
+    return text("report.list_separator", lang).join([cells, *counts, *rest])
+
+
+def headline(now: Progress, lang: str) -> list[str]:
+    """Cells, rate, cost and time left."""
+    counts = {"done": f"{now.done:,}", "total": f"{now.total:,}", "percent": _percent(now)}
+    parts = [
+        text("cli_run.progress.cells", lang, **counts),
+        text("cli_run.progress.rate", lang, rate=f"{now.per_second:.1f}"),
         spent(now.cost, now.budget, lang),
     ]
     if now.left is not None and now.done < now.total:
         parts.append(text("cli_run.progress.left", lang, time=duration(now.left, lang)))
     if now.stopping:
         parts.append(text("cli_run.progress.stopping", lang))
-    return text("report.list_separator", lang).join(parts)
+    return parts
 
 
 def board(now: Progress, lang: str) -> Any:
@@ -95,18 +115,18 @@ def board(now: Progress, lang: str) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    rows: list[Any] = [ProgressBar(total=max(now.total, 1), completed=now.done, width=60), Text(line(now, lang))]
+    bar = Table.grid()
+    bar.add_row(ProgressBar(total=max(now.total, 1), completed=now.done, width=40))
+    head = Text(text("report.list_separator", lang).join(headline(now, lang)))
     grid = Table(box=None, pad_edge=False, header_style="dim")
-    columns = ("judge", "done", "retries", "failures", "cost", "state")
-    for place, column in enumerate(columns):
-        right = 0 < place < len(columns) - 1
-        grid.add_column(text(f"cli_run.column.{column}", lang), justify="right" if right else "left", no_wrap=True)
+    for column in ("judge", "done", "retries", "failures", "cost", "state"):
+        words = column in ("judge", "failures", "state")
+        grid.add_column(text(f"cli_run.column.{column}", lang), justify="left" if words else "right", no_wrap=True)
     for judge in now.judges[:LINES]:
         grid.add_row(*map(Text, _row(judge, lang)))
-    rows.append(grid)
-    if len(now.judges) > LINES:
-        rows.append(Text(text("cli_run.progress.more", lang, count=len(now.judges) - LINES), style="dim"))
-    return Group(*rows)
+    more = len(now.judges) - LINES
+    rest = [Text(text("cli_run.progress.more", lang, count=more), style="dim")] if more > 0 else []
+    return Group(bar, head, grid, *rest)
 
 
 def _row(judge: JudgeProgress, lang: str) -> list[str]:
@@ -177,12 +197,12 @@ def duration(seconds: float, lang: str) -> str:
 
 
 def _kinds(counted: dict[str, int], lang: str) -> str:
-    """``12 (429: 8, malformed: 4)``: the two most frequent kinds."""
+    """``12 (429: 8, malformed: 4)``: all, and the two most frequent kinds."""
     total = sum(counted.values())
     if not total:
         return "0"
     most = sorted(counted.items(), key=lambda kind: -kind[1])[:2]
-    named = ", ".join(f"{text(f'cli_run.kind.{kind}', lang)} {count:,}" for kind, count in most)
+    named = ", ".join(f"{text(f'cli_run.kind.{kind}', lang)}: {count:,}" for kind, count in most)
     return f"{total:,} ({named})"
 
 

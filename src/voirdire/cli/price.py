@@ -36,6 +36,7 @@ def price(
     resize: r.Resize = None,
     seed: r.Seed = None,
     prices: r.Prices = None,
+    batch: r.Batch = False,
     json: o.Json = False,
     lang: o.Lang = None,
 ) -> None:
@@ -60,8 +61,8 @@ def price(
 
 
 def table(found: RunPrice, lang: str) -> str:
-    """A row a judge: cells, tokens and dollars, each as expected with its range, and the date of the price."""
-    columns = [text(f"cli_run.column.{name}", lang) for name in ("judge", "cells", "input", "output", "cost", "as_of")]
+    """A row a judge: cells, tokens and dollars, each as expected with its range."""
+    columns = [text(f"cli_run.column.{name}", lang) for name in ("judge", "cells", "input", "output", "cost")]
     return show.table(columns, [_row(judge, lang) for judge in found.judges])
 
 
@@ -70,7 +71,9 @@ def total(found: RunPrice, lang: str) -> str:
     missing = show.clean(text("report.list_separator", lang).join(found.unpriced))
     if not any(judge.price for judge in found.judges):
         return text("cli_run.total_unknown", lang, judges=missing) if missing else text("cli_run.total_local", lang)
-    said = text("cli_run.total", lang, cost=dollars(found.cost, lang))
+    dates = sorted({judge.price.as_of or "?" for judge in found.judges if judge.price})
+    as_of = text("report.list_separator", lang).join(dates)
+    said = text("cli_run.total", lang, cost=dollars(found.cost, lang), as_of=show.clean(as_of))
     return f"{said} {text('cli_run.total_without', lang, judges=missing)}" if missing else said
 
 
@@ -108,8 +111,7 @@ def dollars(cost: Range, lang: str) -> str:
 
 def _row(judge: JudgePrice, lang: str) -> list[str]:
     cost = "-" if judge.cost is None else text("cli_run.free", lang) if judge.local else dollars(judge.cost, lang)
-    as_of = (judge.price.as_of if judge.price else "") or "-"
-    return [judge.name, f"{judge.cells:,}", _tokens(judge.input, lang), _tokens(judge.output, lang), cost, as_of]
+    return [judge.name, f"{judge.cells:,}", _tokens(judge.input, lang), _tokens(judge.output, lang), cost]
 
 
 def _tokens(tokens: Range | None, lang: str) -> str:

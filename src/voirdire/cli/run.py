@@ -19,8 +19,7 @@ from voirdire.texts import text
 
 if TYPE_CHECKING:
     from voirdire.app.run import Begun, RunResult
-
-_GIVEN_BY_STATUS = ("corpus", "out", "json", "lang", "status")
+    from voirdire.corpus.corpus import Note
 
 
 def register(app: typer.Typer) -> None:
@@ -46,6 +45,7 @@ def run(
     rpm: r.Rpm = None,
     tpm: r.Tpm = None,
     timeout: r.Timeout = None,
+    batch: r.Batch = False,
     out: r.Out = None,
     status: r.Status = False,
     json: o.Json = False,
@@ -77,7 +77,11 @@ def _ask(ctx: typer.Context, corpus: Path, out: Path | None, lang: str, *, as_js
                 show.out("\n".join(begun_lines(what, lang)))
             board.start()
 
-        result = run_read(inputs, out or DEFAULT_OUT, watch=watch, begun=begun)
+        def tell(note: Note) -> None:
+            for line in r.note_lines([note], lang):
+                board.tell(line)
+
+        result = run_read(inputs, out or DEFAULT_OUT, watch=watch, begun=begun, tell=tell)
     if as_json:
         show.json({"command": "run", **document(result, lang)})
     else:

@@ -40,6 +40,7 @@ Concurrency = Annotated[int | None, _option("--concurrency", MONEY, "N")]
 Rpm = Annotated[float | None, _option("--rpm", MONEY, "N")]
 Tpm = Annotated[float | None, _option("--tpm", MONEY, "N")]
 Timeout = Annotated[float | None, _option("--timeout", MONEY, "SECONDS")]
+Batch = Annotated[bool, _option("--batch", MONEY)]
 Status = Annotated[bool, _option("--status", "cli.panel.output")]
 Out = Annotated[Path | None, _option("--out", "cli.panel.output", "DIR")]
 
@@ -64,7 +65,7 @@ def collect(params: Mapping[str, Any]) -> RunOptions:
 
     given: dict[str, Any] = {}
     for name, value in params.items():
-        if name in _SHOWN or value is None or value == [] or value == ():
+        if name in _SHOWN or value is None or value is False or value == [] or value == ():
             continue
         if name == "questions":
             value = [part.strip() for entry in value for part in entry.split(",") if part.strip()]

@@ -20,7 +20,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 BASE64 = pybase64.b64encode(PNG)
 KEY = "sk-test-0123456789abcdef"
 MODELS = {
-    "openai": "gpt-4o", "anthropic": "claude-sonnet-4-5", "google": "gemini-2.5-flash", "zai": "glm-4.6v",
+    "openai": "gpt-4o", "anthropic": "claude-sonnet-4-6", "google": "gemini-2.5-flash", "zai": "glm-4.6v",
     "moonshot": "kimi-k2.5", "openrouter": "z-ai/glm-4.6v", "dashscope": "qwen3-vl-plus", "compatible": "my-model",
 }  # fmt: skip
 

@@ -16,7 +16,7 @@ LEVELS = (1, 2, 3, 4, 5)
 T = TypeVar("T")
 
 
-class Hangs(AssertionError):
+class HangsError(AssertionError):
     """Nothing will ever happen in the simulation."""
 
 
@@ -27,7 +27,7 @@ class _Selector(selectors.SelectSelector):
 
     def select(self, timeout: float | None = None) -> list[Any]:
         if timeout is None:
-            raise Hangs
+            raise HangsError
         if timeout > 0:
             self.loop.now += timeout
         return super().select(0)

@@ -74,7 +74,7 @@ SELECT c.id, c.item, c.condition, c.question, c.repeat,
   (SELECT count(*) FROM attempt a WHERE a.cell = c.id AND a.kind IN ('server', 'timeout', 'connection')
      AND a.number > (SELECT coalesce(max(p.number), 0) FROM pardon p WHERE p.cell = c.id))
 FROM cell c
-WHERE c.judge = ? AND (c.item, c.condition, c.question, c.repeat) > (?, ?, ?, ?)
+WHERE c.judge = (SELECT id FROM judge WHERE id = ? AND planned) AND (c.item, c.condition, c.question, c.repeat) > (?, ?, ?, ?)
   AND {planned} AND NOT EXISTS (SELECT 1 FROM outcome o WHERE o.cell = c.id)
 ORDER BY c.item, c.condition, c.question, c.repeat LIMIT ?
 """

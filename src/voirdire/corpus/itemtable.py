@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -14,6 +14,9 @@ from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.rules import parse_rule
 from voirdire.scales import LEVELS, Scale
 from voirdire.tables import Table, read_table
+
+UNTESTED = ("demonstration", "pilot", "rejected")
+"""Splits whose items are no test items."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,11 @@ class ItemTable:
     flagged: pl.DataFrame | None = field(default=None, repr=False)
 
 
-def read_items(options: CorpusOptions) -> ItemTable:
-    """Read the items table; without one the items are what the ratings name."""
+def read_items(options: CorpusOptions, untested: Collection[str] = UNTESTED) -> ItemTable:
+    """Read the items table; without one the items are what the ratings name.
+
+    untested : values of the ``split`` column that leave an item out
+    """
     if options.items is None:
         return ItemTable(pl.DataFrame(schema={"item_id": pl.String}))
     declared = [name for name in names.ITEM_COLUMNS if {name, f"items.{name}"} & set(options.mapping)]
@@ -47,7 +53,7 @@ def read_items(options: CorpusOptions) -> ItemTable:
     names.require(table, "item_id")
     frame = with_rows(table.frame.select("item_id", pl.exclude("item_id")))
     frame = _unique(frame, table)
-    frame = _by_rules(frame, options)
+    frame = _by_rules(frame, options, untested)
     planted = [name for name in frame.columns if name.startswith("true_")]
     if planted:
         notes.append(note("planted_columns", file=table.name, columns=", ".join(planted)))
@@ -126,12 +132,12 @@ def _unique(frame: pl.DataFrame, table: Table) -> pl.DataFrame:
     return frame
 
 
-def _by_rules(frame: pl.DataFrame, options: CorpusOptions) -> pl.DataFrame:
+def _by_rules(frame: pl.DataFrame, options: CorpusOptions, untested: Collection[str]) -> pl.DataFrame:
     columns = [name for name in frame.columns if name not in ("_row", "_reason")]
     for rule in options.exclude_items:
         frame = flag(frame, parse_rule(rule, columns), "excluded_item")
     if "split" in columns:
-        frame = flag(frame, pl.col("split").is_in(options.untested), "excluded_item")
+        frame = flag(frame, pl.col("split").is_in(list(untested)), "excluded_item")
     return frame
 
 

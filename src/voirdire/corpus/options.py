@@ -32,7 +32,6 @@ class CorpusOptions:
     unknown_items : ratings of items that the items table lacks: ``refuse`` or ``exclude``
     out_of_scale : ratings outside a declared scale: ``refuse`` or ``exclude``
     exclude_items : rules over item columns, ``"pools_copied == 'yes'"``
-    untested : values of the items' ``split`` column that leave an item out
     question_name : of a long table without a question column
     """
 
@@ -61,7 +60,6 @@ class CorpusOptions:
     unknown_items: str = "refuse"
     out_of_scale: str = "refuse"
     exclude_items: tuple[str, ...] = ()
-    untested: tuple[str, ...] = ("demonstration", "pilot", "rejected")
     question_name: str = "rating"
     name: str = ""
     simulated: bool = False

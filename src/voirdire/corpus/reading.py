@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import polars as pl
 
 from voirdire.corpus.corpus import Corpus, Intake, Note, Question
 from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.intake import alike, close, merged, note, refuse, some, warning
-from voirdire.corpus.itemtable import ItemTable, carried_items, item_scales, leave_out_other_levels, read_items
+from voirdire.corpus.itemtable import (
+    UNTESTED,
+    ItemTable,
+    carried_items,
+    item_scales,
+    leave_out_other_levels,
+    read_items,
+)
 from voirdire.corpus.judgments import read_judgments
 from voirdire.corpus.longform import read_long
 from voirdire.corpus.options import CorpusOptions, JudgmentOptions
@@ -26,11 +33,13 @@ RATINGS = ["item_id", "rater_id", "pool", "question", "value"]
 AGGREGATES = ["item_id", "pool", "question", "value", "n"]
 
 
-def read_corpus(options: CorpusOptions) -> Corpus:
+def read_corpus(options: CorpusOptions, untested: Collection[str] = UNTESTED) -> Corpus:
     """Read the ratings and what belongs to them.
 
     Every row of every table is used or left out for a named reason (``Corpus.intake``); what was concluded from
     the data stands in ``Corpus.notes``. Raises InputError or UsageError, which say what to do.
+
+    untested : values of the items' ``split`` column that leave an item and its ratings out
 
     >>> ratings = pl.DataFrame({"task": ["a", "a", "b", "b"], "worker": ["u", "v", "u", "v"],
     ...                         "pool": ["us", "cn", "us", "cn"], "label": [1, 5, 2, 4]})
@@ -40,7 +49,7 @@ def read_corpus(options: CorpusOptions) -> Corpus:
     """
     options = expand_corpus(options)
     raters = read_raters(options)
-    items = read_items(options)
+    items = read_items(options, untested)
     declared = read_questions(options)
     long = read_long(options, raters)
     names = long.frame["question"].unique()

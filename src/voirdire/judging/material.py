@@ -118,8 +118,8 @@ def read_material(
     """
     given = {"items": items, "questions": questions, "ratings": ratings, "raters": raters, "low": low, "high": high}
     folder, options = _located(source, reading, {name: value for name, value in given.items() if value is not None})
-    table = read_items(options)
-    corpus = read_corpus(options) if options.ratings is not None else None
+    table = read_items(options, LEFT_OUT)
+    corpus = read_corpus(options, LEFT_OUT) if options.ratings is not None else None
     asked = rated_questions(corpus, options) if corpus else unrated_questions(options, table)
     made = _made(folder, options.name or folder.name, table, asked, evaluation_of(asked, question), shown)
     if corpus is not None:
@@ -154,7 +154,7 @@ def _made(folder: Path, name: str, table: ItemTable, asked: Asked, evaluation: s
 
 def _located(source: Source, reading: CorpusOptions | None, given: Mapping[str, Any]) -> tuple[Path, CorpusOptions]:
     """The folder of the images, and the options of every table."""
-    options = replace(reading or CorpusOptions(None), untested=LEFT_OUT)
+    options = reading or CorpusOptions(None)
     if is_frame(source) or not Path(source).is_dir():
         if "items" in given:
             raise UsageError(

@@ -383,6 +383,22 @@ def test_judges_of_this_machine(corpus: Path, capsys: pytest.CaptureFixture[str]
     assert "ValueError: no dish" in capsys.readouterr().out
 
 
+def test_tables_beside_an_items_table(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ratings elsewhere, under other names, on a scale that is said: for prompts and for control judges."""
+    shutil.copytree(corpus / "images", "images")
+    pl.read_csv(corpus / "items.csv").filter(pl.col("split") == "test").rename({"item_id": "id"}).write_csv("items.csv")
+    pl.read_csv(corpus / "ratings.csv").rename({"pool": "team"}).write_csv("rated.csv")
+    args = ["items.csv", "--map", "items.item_id=id", "--judge", "control/copy_us", "--scale", "1:7", "--out", "run"]
+    assert run(["run", *args]) == 3
+    assert "no ratings to copy" in capsys.readouterr().err
+    rated = ["--ratings", "rated.csv", "--pool-column", "team", "--unknown-items", "exclude"]
+    assert run(["run", *args, *rated]) == 0
+    printed = capsys.readouterr().out
+    assert "Next: voirdire audit --ratings rated.csv --items items.csv --judgments run" in printed
+    assert judgments()["rating"].null_count() == 0
+    assert 'scale = "ordinal:1:7"' in Path("run/run.toml").read_text()
+
+
 def test_a_run_is_replayed(corpus: Path, mock: Spawned) -> None:
     """The judgments of a run, raw replies read anew, give the same judgments."""
     mock.configure(malformed=0.3, refusal=0.1)

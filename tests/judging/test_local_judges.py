@@ -19,7 +19,8 @@ from voirdire.judging.providers import calling, control, replay
 
 
 def kit(folder: Path = Path(), seed: int = 0) -> Any:
-    return SimpleNamespace(material=SimpleNamespace(folder=folder, evaluation="q1"), seed=seed, timeout=0.2)
+    material = SimpleNamespace(folder=folder, evaluation="q1")
+    return SimpleNamespace(material=material, seed=seed, timeout=0.2, shared={})
 
 
 def call(item: str = "i1", condition: str = "neutral_en", **changes: Any) -> Call:

@@ -130,11 +130,13 @@ def run_read(
 
 def make_judges(inputs: RunInputs) -> list[Judge]:
     """Every judge of a run. Raises UsageError where one cannot be made, for example for want of a key."""
+    from voirdire.judging.providers.control import READING
     from voirdire.judging.providers.kit import Kit
     from voirdire.judging.providers.make import make_judge
 
     plan, options = inputs.plan, inputs.options
-    kit = Kit(plan.images, plan.material, options.seed, os.environ, "", options.timeout)
+    shared = {READING: inputs.reading}
+    kit = Kit(plan.images, plan.material, options.seed, os.environ, "", options.timeout, shared)
     made: list[Judge] = []
     try:
         for spec in plan.specs:

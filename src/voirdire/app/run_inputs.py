@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.corpus.corpus import Note
+from voirdire.corpus.folder import expand_corpus
+from voirdire.corpus.options import CorpusOptions
 from voirdire.errors import UsageError
 from voirdire.judging.nouns import JudgeSpec
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from voirdire.judging.plan import Plan
 
 DEFAULT_GRID = "neutral"
+READING = tuple(one.name for one in fields(CorpusOptions) if one.name not in ("questions", "shares"))
+"""What may be said about the tables of the corpus."""
+
 Progress = Callable[[str, float], None]
 
 
@@ -33,6 +38,8 @@ class RunOptions:
     budget : US dollars; prices : TOML file
     concurrency, requests_per_minute, tokens_per_minute : at most, for every provider; timeout : seconds for one call
     batch : by the providers' batch APIs, at their lower price and within a day
+    tables : how the corpus is read, by the names of CorpusOptions: further tables (items, ratings, raters), the
+        scale (low, high, level, labels), pools, mapping, encoding, ...
     """
 
     judges: tuple[Any, ...] = ()
@@ -51,18 +58,20 @@ class RunOptions:
     tokens_per_minute: float | None = None
     timeout: float = 120.0
     batch: bool = False
+    tables: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
     """What a run works on, read and checked; nothing is spent or written yet.
 
-    plan : what is asked of whom; given : judges of this process, by name
+    plan : what is asked of whom; corpus : as it was named; given : judges of this process, by name
     notes : what a reader should know before the run
     """
 
     plan: Plan
     options: RunOptions
+    corpus: Any = None
     given: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
 
@@ -70,6 +79,16 @@ class RunInputs:
     def cells_per_judge(self) -> int:
         """Cells of one judge."""
         return self.plan.size // len(self.plan.specs)
+
+    @property
+    def reading(self) -> CorpusOptions:
+        """How the ratings of the corpus are read; ``ratings`` is None where there are none."""
+        tables = dict(self.options.tables)
+        ratings = tables.pop("ratings", None)
+        if isinstance(self.corpus, str | Path) and Path(self.corpus).is_dir():
+            found = expand_corpus(CorpusOptions(self.corpus, **tables), rated=False)
+            return found if ratings is None else replace(found, ratings=ratings)
+        return CorpusOptions(ratings, **{**tables, "items": self.corpus})
 
 
 def options_of(judges: Any, grid: Any, options: Mapping[str, Any]) -> RunOptions:
@@ -80,12 +99,14 @@ def options_of(judges: Any, grid: Any, options: Mapping[str, Any]) -> RunOptions
     >>> options_of("control/random", "neutral", {"limit": 3}).judges
     ('control/random',)
     """
-    known = [one.name for one in fields(RunOptions) if one.name not in ("judges", "grids")]
+    known = [one.name for one in fields(RunOptions) if one.name not in ("judges", "grids", "tables")]
+    reading = [name for name in READING if name not in known]
     for name in options:
-        if name not in known:
-            near = get_close_matches(name, known, n=3, cutoff=0.5)
+        if name not in (*known, *reading):
+            near = get_close_matches(name, (*known, *reading), n=3, cutoff=0.5)
             raise UsageError("app.option_unknown", option=name, known=", ".join(near or known))
-    given = dict(options)
+    given = {name: value for name, value in options.items() if name in known}
+    given["tables"] = {name: value for name, value in options.items() if name in reading}
     for name in ("judges_file", "prices"):
         if given.get(name) is not None:
             given[name] = Path(given[name])
@@ -104,12 +125,11 @@ def read_run(corpus: Any, options: RunOptions, progress: Progress | None = None)
     that cannot be read, a level without an example, an unknown judge or question.
     """
     from voirdire.judging.images import ImageStore
-    from voirdire.judging.material import read_material
     from voirdire.judging.plan import Plan
 
     _check_numbers(options)
     specs, given = read_judge_list(options)
-    material = read_material(corpus)
+    material = _read_material(corpus, options.tables)
     grid, notes = _grid(material, options)
     whole = len(material.items)
     if options.limit is not None and options.limit < whole:
@@ -120,7 +140,17 @@ def read_run(corpus: Any, options: RunOptions, progress: Progress | None = None)
     plan = Plan(material, grid, specs, images, seed=options.seed)
     count = max(len(material.images()), 1)
     checked = plan.check((lambda done: progress("images", done / count)) if progress is not None else None)
-    return RunInputs(plan, options, given, (*material.notes, *notes, *checked))
+    return RunInputs(plan, options, corpus, given, (*material.notes, *notes, *checked))
+
+
+def _read_material(corpus: Any, tables: Mapping[str, Any]) -> Material:
+    """The corpus, with the tables and the scale that are named beside it."""
+    from voirdire.judging.material import read_material
+
+    beside = ("items", "ratings", "raters", "low", "high")
+    given = {name: tables[name] for name in beside if tables.get(name) is not None}
+    rest = {name: value for name, value in tables.items() if name not in beside}
+    return read_material(corpus, **given, reading=CorpusOptions(None, **rest) if rest else None)
 
 
 def read_judge_list(options: RunOptions) -> tuple[tuple[JudgeSpec, ...], dict[str, Any]]:

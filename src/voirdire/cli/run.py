@@ -46,6 +46,18 @@ def run(
     tpm: r.Tpm = None,
     timeout: r.Timeout = None,
     batch: r.Batch = False,
+    items: o.Items = None,
+    ratings: o.Ratings = None,
+    raters: o.Raters = None,
+    map: o.Map = None,
+    pool: o.Pool = None,
+    pool_column: o.PoolColumn = None,
+    level: o.Level = None,
+    scale: o.ScaleOption = None,
+    labels: o.Labels = None,
+    missing_label: o.MissingLabel = None,
+    encoding: o.Encoding = None,
+    unknown_items: o.UnknownItems = None,
     out: r.Out = None,
     status: r.Status = False,
     json: o.Json = False,
@@ -85,7 +97,7 @@ def _ask(ctx: typer.Context, corpus: Path, out: Path | None, lang: str, *, as_js
     if as_json:
         show.json({"command": "run", **document(result, lang)})
     else:
-        for line in end_lines(result, corpus, lang):
+        for line in end_lines(result, next_command(ctx.params, result.folder), lang):
             show.out(line)
     if result.stopped is not None:
         raise result.stopped
@@ -103,13 +115,21 @@ def begun_lines(begun: Begun, lang: str) -> list[str]:
     return [*lines, text(key, lang, folder=show.clean(begun.folder), **counts), ""]
 
 
-def end_lines(result: RunResult, corpus: Path, lang: str) -> list[str]:
+def next_command(params: dict[str, Any], folder: Path) -> str:
+    """The audit of a run: of the corpus where it has ratings, else of ratings that are still to be named."""
+    corpus, ratings = Path(params["corpus"]), params["ratings"]
+    rated = corpus.is_dir() and any(corpus.glob("ratings.*"))
+    items = [] if corpus.is_dir() and (rated or ratings is None) else ["--items", str(params["items"] or corpus)]
+    named = ["--ratings", str(ratings or (corpus if rated else "RATINGS"))]
+    return shlex.join(["voirdire", "audit", *named, *items, "--judgments", str(folder)])
+
+
+def end_lines(result: RunResult, command: str, lang: str) -> list[str]:
     """The table of judges, where the judgments are, and the command that comes next."""
     progress, folder = result.progress, result.folder
     counts = {"done": f"{progress.done:,}", "total": f"{progress.total:,}"}
     took = jp.duration(progress.seconds, lang)
     said = text("cli_run.ended", lang, folder=show.clean(folder), time=took, cost=_cost(result), **counts)
-    command = shlex.join(["voirdire", "audit", "--ratings", str(corpus), "--judgments", str(folder)])
     lines = [jp.summary(progress.judges, lang), "", said, *error_lines(result, lang)]
     return lines if progress.done == 0 else [*lines, text("cli_run.next", lang, command=show.clean(command))]
 

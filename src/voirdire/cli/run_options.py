@@ -51,6 +51,22 @@ _RENAMED = {
     "rpm": "requests_per_minute",
     "tpm": "tokens_per_minute",
 }
+TABLES = (
+    "items",
+    "ratings",
+    "raters",
+    "map",
+    "pool",
+    "pool_column",
+    "level",
+    "scale",
+    "labels",
+    "missing_label",
+    "encoding",
+    "unknown_items",
+)
+"""Options that say how the corpus is read, the same as those of ``audit``."""
+
 _SHOWN = ("corpus", "json", "lang", "out", "status")
 
 
@@ -62,10 +78,11 @@ def collect(params: Mapping[str, Any]) -> RunOptions:
     (('control/random',), ('neutral',), ('q1', 'q2'), 60.0)
     """
     from voirdire.app.run_inputs import RunOptions
+    from voirdire.cli.config import collect as read_as
 
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {"tables": read_as({name: params.get(name) for name in TABLES})}
     for name, value in params.items():
-        if name in _SHOWN or value is None or value is False or value == [] or value == ():
+        if name in (*_SHOWN, *TABLES) or value is None or value is False or value == [] or value == ():
             continue
         if name == "questions":
             value = [part.strip() for entry in value for part in entry.split(",") if part.strip()]

@@ -10,15 +10,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from itertools import permutations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voirdire.corpus.options import CorpusOptions
 from voirdire.errors import UsageError
 from voirdire.judging.nouns import Call, CallFailed, JudgeSpec, Reply
 from voirdire.texts import text
 
 if TYPE_CHECKING:
     from voirdire.judging.providers.kit import Kit
+
+READING = "control.reading"
+"""Key of ``Kit.shared`` under which the run says how the ratings are read (CorpusOptions), where it is known."""
 
 Rate = Callable[[Call], float]
 Consensus = Mapping[tuple[str, str, str], float]
@@ -56,7 +59,10 @@ def make(spec: JudgeSpec, kit: Kit) -> ControlJudge:
         return ControlJudge(spec.name, constant_rate(spec), settings)
     if not spec.model.startswith(("copy_", "midpoint_")):
         raise _unknown(spec, ())
-    consensus = read_consensus(kit.material.folder)
+    reading: CorpusOptions = kit.shared.get(READING, CorpusOptions(kit.material.folder))
+    if reading.ratings is None:
+        raise UsageError("cli_run.control.no_ratings", judge=spec.name)
+    consensus = read_consensus(reading)
     return ControlJudge(spec.name, _pool_rate(spec, consensus), settings)
 
 
@@ -94,14 +100,13 @@ def random_rate(name: str, seed: int) -> Rate:
     return rate
 
 
-def read_consensus(folder: Path) -> dict[tuple[str, str, str], float]:
-    """Mean rating of every pool for every question and item of a corpus folder; a pool's own means are taken as is."""
+def read_consensus(reading: CorpusOptions) -> dict[tuple[str, str, str], float]:
+    """Mean rating of every pool for every question and item; a pool's own means are taken as they are."""
     import polars as pl
 
-    from voirdire.corpus.options import CorpusOptions
     from voirdire.corpus.reading import read_corpus
 
-    corpus = read_corpus(CorpusOptions(ratings=folder))
+    corpus = read_corpus(reading)
     keys = ["pool", "question", "item_id"]
     means = corpus.ratings.group_by(keys).agg(pl.col("value").mean())
     rows = [*corpus.aggregates.select(*keys, "value").drop_nulls().iter_rows(), *means.drop_nulls().iter_rows()]

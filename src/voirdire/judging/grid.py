@@ -67,7 +67,7 @@ class Grid:
             fields = {"grid": self.name, "known": _join(self.languages), "value": _join(sorted(here))}
             raise InputError("grid.no_common_language", **fields)
         unasked = sorted(here - {condition.language for condition in kept})
-        notes = (Note("grid.note_unasked", {"grid": self.name, "languages": _join(unasked)}),) if unasked else ()
+        notes = (Note("grid.note.unasked", {"grid": self.name, "languages": _join(unasked)}),) if unasked else ()
         if len(kept) == len(self.conditions):
             return self, notes if self.optional else ()
         return _with_conditions(self, kept), notes

@@ -114,13 +114,13 @@ def notes_on(
         ("nothing_shown", blank),
     ):
         if found:
-            yield Note(f"grid.note_{key}", {"count": len(found), "items": _some(list(found))}, "warning")
+            yield Note(f"grid.note.{key}", {"count": len(found), "items": _some(list(found))}, "warning")
     untold = [
         one for one in shown if not one.material and any(shows_something(item, one, tagged=True) for item in items)
     ]
     if untold:
         languages = ", ".join(dict.fromkeys(one.language for one in untold))
-        yield Note("grid.note_untold", {"languages": languages}, "warning")
+        yield Note("grid.note.untold", {"languages": languages}, "warning")
 
 
 def _flagged(
@@ -142,7 +142,7 @@ def _undetermined(
     asked = list(languages)
     bare = [item.id for item in items if any(_only_und(item, question, asked) for question in questions)]
     if bare:
-        yield Note("grid.note_und", {"count": len(bare), "items": _some(bare), "languages": ", ".join(asked)})
+        yield Note("grid.note.und", {"count": len(bare), "items": _some(bare), "languages": ", ".join(asked)})
 
 
 def _only_und(item: Item, question: AskedQuestion, languages: Sequence[str]) -> bool:

@@ -33,7 +33,7 @@ TEN = [
 WORDINGS = {
     "demonstrations@1": "f10fee20ecae56a1",
     "rating@1": "284684ec492d8d33",
-    "us-cn-personas@1": "4cdc2a44ee62bf97",
+    "us-cn-personas@1": "a0c068df22635673",
 }
 
 # The named grids

@@ -180,11 +180,12 @@ def test_a_judge_that_only_fails_is_stopped(corpus: Path, mock: Spawned, capsys:
     args = ["run", str(corpus), "--judge", "openai/gpt-4o", "--judge", "control/random", "--out", "run"]
     assert run([*args, "--json"]) == 4
     captured = capsys.readouterr()
-    document, error = (json.loads(part) for part in captured.out.replace("}\n{", "}\0{").split("\0"))
+    document = json.loads(captured.out)
     states = {judge["name"]: judge["state"] for judge in document["judges"]}
     assert states == {"openai/gpt-4o": "stopped", "control/random": "done"}
     assert document["complete"] is False
-    assert error["error"]["exit_code"] == 4
+    assert document["error"]["exit_code"] == 4
+    assert document["error"]["message"] in captured.err
     counts = dict(judgments().group_by("judge", "status").len().select("judge", "len").rows())
     assert counts == {"openai/gpt-4o": 24, "control/random": 24}
     mock.configure(only="")

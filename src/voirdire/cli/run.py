@@ -99,6 +99,9 @@ def _ask(ctx: typer.Context, corpus: Path, out: Path | None, lang: str, *, as_js
     else:
         for line in end_lines(result, next_command(ctx.params, result.folder), lang):
             show.out(line)
+    if result.stopped is not None and as_json:
+        show.err(text("cli.error", lang, sentence=show.clean(result.stopped.message(lang))))
+        raise typer.Exit(result.stopped.exit_code)
     if result.stopped is not None:
         raise result.stopped
 
@@ -131,7 +134,7 @@ def end_lines(result: RunResult, command: str, lang: str) -> list[str]:
     took = jp.duration(progress.seconds, lang)
     said = text("cli_run.ended", lang, folder=show.clean(folder), time=took, cost=_cost(result), **counts)
     lines = [jp.summary(progress.judges, lang), "", said, *error_lines(result, lang)]
-    return lines if progress.done == 0 else [*lines, text("cli_run.next", lang, command=show.clean(command))]
+    return lines if result.stopped is not None else [*lines, text("cli_run.next", lang, command=show.clean(command))]
 
 
 def _cost(result: RunResult) -> str:
@@ -145,11 +148,10 @@ def error_lines(result: RunResult, lang: str) -> list[str]:
 
 
 def document(result: RunResult, lang: str) -> dict[str, Any]:
-    """The end of a run for machines."""
-    stopped = result.stopped
-    return {
-        "folder": str(result.folder),
-        "complete": stopped is None,
-        "stopped": None if stopped is None else {"key": stopped.key, "message": stopped.message(lang)},
-        **asdict(result.progress),
-    }
+    """The end of a run for machines; ``error`` where cells are pending, as in every document of an error."""
+    found: dict[str, Any] = {"folder": str(result.folder), "complete": result.stopped is None}
+    if result.stopped is not None:
+        error = result.stopped
+        told = {"key": error.key, "message": error.message(lang), "fields": error.fields, "exit_code": error.exit_code}
+        found["error"] = told
+    return {**found, **asdict(result.progress)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -46,7 +47,9 @@ def lines(status: RunStatus, folder: Path, lang: str) -> list[str]:
     found += [text("report.list_separator", lang).join(said), "", table(status, lang)]
     if status.failures:
         found += ["", text("cli_run.status.failures", lang)]
-        found += [_failure(failure, lang) for failure in status.failures]
+        alike = Counter((one.judge, one.kind, one.status, one.note) for one in status.failures)
+        newest = {(one.judge, one.kind, one.status, one.note): one for one in reversed(status.failures)}
+        found += [_failure(newest[key], count, lang) for key, count in alike.items()]
     return found
 
 
@@ -80,7 +83,7 @@ def document(status: RunStatus) -> dict[str, Any]:
     return {**asdict(status), "cells": cells, "total": status.total, "pending": pending}
 
 
-def _failure(failure: Failure, lang: str) -> str:
+def _failure(failure: Failure, count: int, lang: str) -> str:
     key = f"cli_run.kind.{failure.kind}"
     kind = text(key, lang) if has(key, lang) else show.clean(failure.kind)
     code = "" if failure.status is None else f" {failure.status}"

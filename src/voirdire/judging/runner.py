@@ -98,7 +98,7 @@ async def run(
     finally:
         for judge in judges:
             await judge.close()
-    return Summary(watch.snapshot(), _why_stopped(lanes, watch.snapshot(), reason, purse))
+    return Summary(watch.snapshot(), _why_stopped(lanes, ledger, reason, purse))
 
 
 class GroupCommit:
@@ -302,11 +302,12 @@ def _signals(lanes: Sequence[Lane], stop: Callable[[], None], grace: float, want
             timer.cancel()
 
 
-def _why_stopped(lanes: Sequence[Lane], progress: Progress, reason: str, purse: Purse) -> RunStopped | None:
-    pending = progress.total - progress.done
+def _why_stopped(lanes: Sequence[Lane], ledger: Ledger, reason: str, purse: Purse) -> RunStopped | None:
+    planned = ledger.counts()
+    pending = sum(count for _, status, count in planned if status == "pending")
     if not pending:
         return None
-    counts = {"pending": pending, "total": progress.total}
+    counts = {"pending": pending, "total": sum(count for *_, count in planned)}
     if reason == "interrupt":
         return RunStopped("run.stopped_interrupt", **counts)
     if reason == "budget":

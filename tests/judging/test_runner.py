@@ -1,0 +1,316 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.judging.engine_world import corpus, go, plan_of, repeated
+from tests.judging.fakes import FakeJudge, attempt_of, good
+
+from voirdire.judging.ledger import Ledger
+from voirdire.judging.limits import Limits
+from voirdire.judging.nouns import Call, CallFailed, Reply, RunStopped
+from voirdire.judging.progress import Watch
+from voirdire.judging.providers.catalog import capability
+from voirdire.judging.run_folder import RunFolder
+from voirdire.judging.runner import GroupCommit, Tariff, run
+from voirdire.judging.spending import Budget, Price
+from voirdire.judging.status import read_status
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_run_ends_with_every_cell_and_closes_its_judges(tmp_path: Path) -> None:
+    plan = plan_of(corpus(tmp_path / "c"), grid="paper-baseline")
+    judges = [FakeJudge(good, "a", "one"), FakeJudge(good, "b", "two")]
+    watch = Watch()
+    summary = go(plan, tmp_path / "run", judges=judges, watch=watch)
+    assert summary.stopped is None
+    assert (summary.progress.done, summary.progress.total, summary.progress.in_flight) == (60, 60, 0)
+    assert [judge.closed for judge in judges] == [1, 1]
+    assert watch.snapshot().judges[0].status == {"ok": 30}
+
+
+def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
+    plan = plan_of(corpus(tmp_path / "c"))
+    go(plan, tmp_path / "run")
+    judges = [FakeJudge(good, "a"), FakeJudge(good, "b")]
+    assert go(plan, tmp_path / "run", judges=judges).stopped is None
+    assert [judge.calls for judge in judges] == [[], []]
+
+
+def test_a_stopped_run_says_why_and_goes_on(tmp_path: Path) -> None:
+    plan = plan_of(corpus(tmp_path / "c"))
+
+    def key_missing(call: Call) -> Exception:
+        return CallFailed("auth", "no such key", status=401)
+
+    stopped = go(plan, tmp_path / "run", key_missing).stopped
+    assert isinstance(stopped, RunStopped)
+    assert "a: auth: no such key" in str(stopped)
+    assert "12 of 12 cells pending" in str(stopped)
+    assert go(plan, tmp_path / "run").stopped is None
+
+
+def test_judges_that_are_not_asked_leave_their_cells(tmp_path: Path) -> None:
+    plan = plan_of(corpus(tmp_path / "c"))
+    with RunFolder(tmp_path / "run") as folder:
+        folder.register(plan, [FakeJudge(good, "a"), FakeJudge(good, "b")])
+        summary = asyncio.run(run(plan, [FakeJudge(good, "a")], folder.ledger, signals=False))
+    assert summary.stopped is not None
+    assert summary.stopped.key == "run.stopped_pending"
+    assert summary.stopped.fields == {"pending": 6, "total": 12}
+
+
+def test_what_comes_in_one_turn_of_the_loop_is_one_transaction(tmp_path: Path) -> None:
+    plan = plan_of(corpus(tmp_path / "c"), grid=repeated("paper-baseline", 4))
+    writes: list[int] = []
+
+    class Counting(Ledger):
+        def write(self, steps, outcomes=(), pardons=None):
+            writes.append(len(steps))
+            super().write(steps, outcomes, pardons)
+
+    with RunFolder(tmp_path / "run") as folder:
+        judges = [FakeJudge(good, "a", seconds=0.05), FakeJudge(good, "b", seconds=0.05)]
+        folder.register(plan, judges)
+        folder.ledger.close()
+        with Counting(folder.ledger.path) as ledger:
+            folder.ledger = ledger
+            asyncio.run(run(plan, judges, ledger, signals=False, limits=Limits(concurrency=60)))
+    assert sum(writes) == 240
+    assert len(writes) <= 60
+
+
+def test_a_slot_is_free_only_when_its_step_is_safe(tmp_path: Path) -> None:
+    """At any instant no more calls are out or unwritten than the lane's concurrency."""
+    plan = plan_of(corpus(tmp_path / "c"), ["a"], repeated("paper-baseline", 4))
+    started: list[str] = []
+    most = 0
+    with RunFolder(tmp_path / "run") as folder:
+
+        def answer(call: Call) -> Reply:
+            nonlocal most
+            started.append(call.id)
+            done = folder.ledger._db.execute("SELECT count(*) FROM attempt").fetchone()[0]
+            most = max(most, len(started) - done)
+            return good(call)
+
+        judge = FakeJudge(answer, "a", seconds=0.001)
+        folder.register(plan, [judge])
+        asyncio.run(run(plan, [judge], folder.ledger, signals=False, limits=Limits(concurrency=5)))
+    assert len(started) == 120
+    assert most == 5
+
+
+def test_a_commit_that_fails_reaches_every_waiter() -> None:
+    class Full:
+        def write(self, *given: object) -> None:
+            raise RunStopped("run.disk", file="f", free="0", why="full")
+
+    async def main() -> list[BaseException | None]:
+        sink = GroupCommit(Full())  # type: ignore[arg-type]
+        waits = [sink.finish([]), sink.pardon({}), sink.finish([])]
+        return await asyncio.gather(*waits, return_exceptions=True)
+
+    assert [type(error) for error in asyncio.run(main())] == [RunStopped] * 3
+
+
+def test_a_full_disk_stops_the_spending(tmp_path: Path) -> None:
+    plan = plan_of(corpus(tmp_path / "c"), ["a"], repeated("paper-baseline", 40))
+    judge = FakeJudge(lambda call: Reply("4", reasoning="x" * 15_000), "a", seconds=0.001)
+    with RunFolder(tmp_path / "run") as folder:
+        folder.register(plan, [judge])
+        pages = folder.ledger._db.execute("PRAGMA page_count").fetchone()[0]
+        folder.ledger._db.execute(f"PRAGMA max_page_count = {pages + 200}")
+        with pytest.raises(RunStopped, match=r"ledger\.sqlite could not be written .*full"):
+            asyncio.run(run(plan, [judge], folder.ledger, signals=False, limits=Limits(concurrency=5)))
+        safe = folder.ledger._db.execute("SELECT count(*) FROM outcome").fetchone()[0]
+        assert 10 < safe <= len(judge.calls) <= safe + 5
+        assert judge.closed == 1
+    with RunFolder(tmp_path / "run") as folder:
+        judge = FakeJudge(good, "a")
+        folder.register(plan, [judge])
+        assert asyncio.run(run(plan, [judge], folder.ledger, signals=False)).stopped is None
+        assert len(judge.calls) == 1200 - safe
+
+
+def test_the_budget_is_a_hard_stop(tmp_path: Path) -> None:
+    plan = plan_of(corpus(tmp_path / "c"), ["a"], repeated("paper-baseline", 4))
+    tariff = Tariff(capability("openai", "gpt-4o"), {"max_tokens": 16}, Price(2.5, 10.0))
+
+    def priced(limit: float) -> tuple[FakeJudge, Budget]:
+        judge = FakeJudge(good, "a", seconds=0.001)
+        with RunFolder(tmp_path / "run") as folder:
+            folder.register(plan, [judge])
+            budget = Budget(limit, sum(folder.ledger.costs().values()))
+            summary = asyncio.run(
+                run(plan, [judge], folder.ledger, budget=budget, tariffs={"a": tariff}, signals=False)
+            )
+            assert sum(folder.ledger.costs().values()) == pytest.approx(budget.spent)
+            stopped.append(summary.stopped)
+        return judge, budget
+
+    stopped: list[RunStopped | None] = []
+    one = (100 * 2.5 + 1 * 10) / 1e6
+    judge, budget = priced(20 * one)
+    assert budget.spent <= 20 * one
+    assert 15 <= len(judge.calls) <= 20
+    assert stopped[0] is not None
+    assert stopped[0].key == "run.stopped_budget"
+    rest, _ = priced(1.0)
+    assert stopped[1] is None
+    assert len(rest.calls) == 120 - len(judge.calls)
+
+
+def test_costs_of_the_provider_go_before_the_table(tmp_path: Path) -> None:
+    plan = plan_of(corpus(tmp_path / "c"), ["a"])
+    tariff = Tariff(capability("openai", "gpt-4o"), {}, Price(2.5, 10.0))
+    summary = go(plan, tmp_path / "run", lambda call: replace(good(call), cost=0.5), tariffs={"a": tariff})
+    assert summary.progress.cost == pytest.approx(3.0)
+
+
+def test_attempts_are_numbered_on_over_sessions(tmp_path: Path) -> None:
+    """A malformed reply of the first session counts in the second: the cell ends as in one session."""
+    plan = plan_of(corpus(tmp_path / "c", 1), ["a"], "neutral")
+
+    def first(call: Call) -> Reply | Exception:
+        return Reply("hm") if attempt_of(call) <= 3 else CallFailed("auth", status=401)
+
+    go(plan, tmp_path / "run", first)
+    prompts: list[tuple[str, str]] = []
+
+    def second(call: Call) -> Reply:
+        prompts.append((call.id.split("-", 1)[1], call.prompt.digest))
+        return good(call)
+
+    go(plan, tmp_path / "run", second)
+    assert sorted(name for name, _ in prompts) == ["1-5", "2-5"]
+    status = read_status(tmp_path / "run")
+    assert status.attempts["a"] == {"auth": 2, "malformed": 6, "ok": 2}
+
+
+STOPPABLE = """
+import asyncio, sys
+from pathlib import Path
+from tests.judging.engine_world import plan_of, repeated
+from tests.judging.fakes import FakeJudge, good
+from voirdire.judging.limits import Limits
+from voirdire.judging.run_folder import RunFolder
+from voirdire.judging.runner import run
+
+plan = plan_of(Path(sys.argv[1]), ["a"], repeated("paper-baseline", 100))
+judge = FakeJudge(good, "a", seconds=float(sys.argv[3]))
+with RunFolder(Path(sys.argv[2])) as folder:
+    folder.register(plan, [judge])
+    print("begins", flush=True)
+    summary = asyncio.run(run(plan, [judge], folder.ledger, limits=Limits(concurrency=4), grace=30))
+print(len(judge.calls), summary.progress.done, summary.stopped.key, flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_first_signal_lets_calls_in_flight_finish(tmp_path: Path, number: signal.Signals) -> None:
+    corpus(tmp_path / "c")
+    command = [sys.executable, "-c", textwrap.dedent(STOPPABLE), str(tmp_path / "c"), str(tmp_path / "run"), "0.3"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(1.0)
+        process.send_signal(number)
+        calls, done, key = process.stdout.read().split()
+    assert process.returncode == 0
+    assert (calls, key) == (done, "run.stopped_interrupt")
+    assert int(done) >= 4
+
+
+def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
+    corpus(tmp_path / "c")
+    command = [sys.executable, "-c", textwrap.dedent(STOPPABLE), str(tmp_path / "c"), str(tmp_path / "run"), "60"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(1.0)
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        calls, done, key = process.stdout.read().split()
+        assert time.monotonic() - begun < 10
+    assert (calls, done, key) == ("4", "0", "run.stopped_interrupt")
+
+
+def test_no_key_reaches_the_folder(tmp_path: Path) -> None:
+    """What a judge is set to and what a provider says are written down; a key is in neither."""
+    from tests.judging.kill_run import KEYS, perform
+    from tests.mock_provider import Behaviour, spawn
+
+    corpus(tmp_path / "c", 2)
+    with spawn(Behaviour(malformed=0.1, server=0.1)) as mock:
+        summary = perform(tmp_path / "c", tmp_path / "run", mock.url, 8)
+    assert summary.stopped is None
+    secret = next(iter(KEYS.values())).encode()
+    files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    assert len(files) >= 5
+    assert [path.name for path in files if secret in path.read_bytes()] == []
+
+
+def test_two_hundred_thousand_cells_are_planned_in_flat_memory(tmp_path: Path) -> None:
+    """Pages, not lists: what is held of the cells does not grow with their number."""
+    import tracemalloc
+
+    plan = plan_of(corpus(tmp_path / "c", 10), ["a"], repeated("paper-baseline", 2000))
+    with RunFolder(tmp_path / "run") as folder:
+        tracemalloc.start()
+        folder.register(plan, [FakeJudge(good, "a")])
+        page = folder.ledger.pending("a")
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert folder.ledger.counts() == [("a", "pending", 200_000)]
+    assert len(page) == 256
+    assert peak < 4e6
+
+
+def test_lanes_are_by_the_judges_lane(tmp_path: Path) -> None:
+    """Judges of one lane share its concurrency; another lane has its own."""
+    plan = plan_of(corpus(tmp_path / "c"), ["a", "b", "c"], repeated("paper-baseline", 2))
+    open_now: Counter[str] = Counter()
+    most: Counter[str] = Counter()
+
+    class Counted(FakeJudge):
+        async def ask(self, call: Call) -> Reply:
+            open_now[self.lane] += 1
+            most[self.lane] = max(most[self.lane], open_now[self.lane])
+            try:
+                return await super().ask(call)
+            finally:
+                open_now[self.lane] -= 1
+
+    judges = [Counted(good, name, lane, seconds=0.005) for name, lane in (("a", "x"), ("b", "x"), ("c", "y"))]
+    limits = {"a": Limits(concurrency=3), "b": Limits(concurrency=50), "c": Limits(concurrency=7)}
+    assert go(plan, tmp_path / "run", judges=judges, limits=limits).stopped is None
+    assert most == {"x": 3, "y": 7}
+
+
+def test_the_process_that_was_killed_does_not_hold_the_lock(tmp_path: Path) -> None:
+    corpus(tmp_path / "c")
+    command = [sys.executable, "-c", textwrap.dedent(STOPPABLE), str(tmp_path / "c"), str(tmp_path / "run"), "0.05"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.7)
+        assert read_status(tmp_path / "run").writer == process.pid
+        os.kill(process.pid, signal.SIGKILL)
+    assert read_status(tmp_path / "run").writer is None
+    with RunFolder(tmp_path / "run") as folder, sqlite3.connect(folder.ledger.path) as db:
+        assert db.execute("SELECT count(*) FROM outcome").fetchone()[0] > 0
+    db.close()

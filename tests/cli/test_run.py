@@ -400,6 +400,22 @@ def test_tables_beside_an_items_table(corpus: Path, capsys: pytest.CaptureFixtur
     assert 'scale = "ordinal:1:7"' in Path("run/run.toml").read_text()
 
 
+def test_an_audit_takes_judges_and_conditions_of_the_run(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where such tables stand beside the ratings."""
+    copy = Path(shutil.copytree(corpus, tmp_path / "copy"))
+    (copy / "judges.csv").write_text("judge,origin\nother,us\n")
+    (copy / "conditions.csv").write_text("condition,persona\nother,us\n")
+    Path("judges.toml").write_text('[[judge]]\nmodel = "control/random"\norigin = "nowhere"\n')
+    assert run(["run", str(copy), "--judges", "judges.toml", "--grid", "paper-baseline", "--out", "run"]) == 0
+    audit = ["audit", "--ratings", str(copy), "--judgments", "run", "--draws", "20", "--permutations", "10"]
+    assert run([*audit, "--select", "origin=nowhere", "--out", "audit"]) == 0
+    assert "not listed" not in capsys.readouterr().out
+    conditions = set(pl.read_csv("audit/estimates.csv", infer_schema=False)["condition"].drop_nulls())
+    assert {"persona=us", "language=zh"} <= conditions
+
+
 def test_a_run_is_replayed(corpus: Path, mock: Spawned) -> None:
     """The judgments of a run, raw replies read anew, give the same judgments."""
     mock.configure(malformed=0.3, refusal=0.1)

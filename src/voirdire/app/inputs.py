@@ -140,14 +140,19 @@ def _check_names(given: Mapping[str, Any]) -> None:
 
 
 def _fill_from_folder(given: dict[str, Any], judged: bool) -> dict[str, Any]:
-    """The tables of a folder under the options' names; what is named outright takes precedence."""
+    """The tables of a folder under the options' names; what is named outright takes precedence.
+
+    Where the judgments are a run folder, its judges and conditions are meant, not those beside the ratings.
+    """
     named = given.get("ratings")
     folder = given.pop("folder", None)
     if folder is None and isinstance(named, str | Path) and Path(named).is_dir():
         folder = given.pop("ratings")
     if folder is None:
         return given
-    found = find_tables(Path(folder), POOL_TABLES + (JUDGE_TABLES if judged else ()))
+    run = given.get("judgments")
+    own = judged and not (isinstance(run, str | Path) and Path(run).is_dir())
+    found = find_tables(Path(folder), POOL_TABLES + (JUDGE_TABLES if own else ()))
     if "ratings" not in found and given.get("ratings") is None:
         raise InputError("app.folder_no_ratings", file=str(folder), known=", ".join(SUFFIXES))
     if (Path(folder) / MANIFEST).exists() and given.get("ratings") is None:

@@ -86,9 +86,8 @@ async def batches(folder: Path, plan: Plan, told: Told | None = None, **options:
     judges = judges_of(plan)
     with RunFolder(folder) as home:
         home.register(plan, judges)
-        return await run_batches(
-            plan, judges, home.ledger, tell=told, signals=False, **{"poll_seconds": 0.01, **options}
-        )
+        options = {"poll_seconds": 0.01, "signals": False, **options}
+        return await run_batches(plan, judges, home.ledger, tell=told, **options)
 
 
 async def ordinary(folder: Path, plan: Plan) -> Summary:

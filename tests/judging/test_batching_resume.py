@@ -39,7 +39,7 @@ PROVIDERS = list(MODELS)
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """As if the process had ended here."""
 
 
@@ -88,9 +88,9 @@ def test_killed_before_the_provider_had_it(provider: str, tmp_path: Path) -> Non
         plan = plan_of(items, mock.url, [provider])
 
         async def no_further(seconds: float) -> None:
-            raise Killed
+            raise KilledError
 
-        with pytest.raises(Killed):
+        with pytest.raises(KilledError):
             await batches(tmp_path / "run", plan, sleep=no_further)
         assert rows(tmp_path / "run", "SELECT state FROM batch") == [("intent",)]
         assert (await batches(tmp_path / "run", plan_of(items, mock.url, [provider]), told)).stopped is None
@@ -101,9 +101,10 @@ def test_killed_before_the_provider_had_it(provider: str, tmp_path: Path) -> Non
     assert rows(tmp_path / "run", "SELECT state FROM batch") == [("dropped",), ("collected",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_killed_at_any_instant(provider: str, tmp_path: Path) -> None:
-    """Killed five times at different requests of the life cycle; the judgments are those of an undisturbed run."""
+    """KilledError five times at different requests of the life cycle; the judgments are those of an undisturbed run."""
     items = corpus(tmp_path / "corpus", 30)
     moments = iter([1, 2, 4, 6, 9])
 
@@ -148,8 +149,13 @@ def test_interrupted_and_resumed(number: signal.Signals, tmp_path: Path) -> None
     async def work(mock: MockProvider) -> None:
         mock.state.behaviour.batch_seconds = 3600.0
         plan = plan_of(items, mock.url)
-        asyncio.get_running_loop().call_later(0.5, os.kill, os.getpid(), number)
-        summary = await batches(tmp_path / "run", plan, signals=True)
+
+        async def interrupt(seconds: float) -> None:
+            if len(all_of(mock.state)) == 3:
+                os.kill(os.getpid(), number)
+            await asyncio.sleep(seconds)
+
+        summary = await batches(tmp_path / "run", plan, signals=True, sleep=interrupt)
         assert summary.stopped is not None
         assert summary.stopped.key == "run.stopped_interrupt"
         assert summary.stopped.exit_code == 4
@@ -198,29 +204,29 @@ def test_a_key_that_does_not_know_the_batch_keeps_it(tmp_path: Path) -> None:
 
 
 def test_the_budget_holds_and_more_of_it_goes_on(tmp_path: Path) -> None:
-    items = corpus(tmp_path / "corpus", 20)
+    items = corpus(tmp_path / "corpus", 8, side=800)
 
     async def work(mock: MockProvider) -> None:
         plan = plan_of(items, mock.url, ["openai"])
         end = judges_of(plan)[0].endpoint
         price = Price(input=1000.0, output=0.0)
         tariffs = {"openai/gpt-4o": Tariff(end.capability, end.settings.parameters, price)}
-        whole = 40 * 905 * 1000 / 1e6 / 2
-        budget = Budget(whole / 3)
+        whole = 16 * 905 * 1000 / 1e6 / 2
+        budget = Budget(whole * 0.6)
         summary = await batches(tmp_path / "run", plan, tariffs=tariffs, budget=budget)
         assert summary.stopped is not None
         assert summary.stopped.key == "run.stopped_budget"
-        assert 0 < budget.spent <= whole / 3
+        assert 0 < budget.spent <= whole * 0.6
         assert budget.reserved == 0
         done = summary.progress.done
-        assert budget.spent == pytest.approx(whole * done / 40)
+        assert budget.spent == pytest.approx(whole * done / 16)
         again = Budget(2 * whole, budget.spent)
         plan = plan_of(items, mock.url, ["openai"])
         assert (await batches(tmp_path / "run", plan, tariffs=tariffs, budget=again)).stopped is None
         assert again.spent == pytest.approx(whole)
 
     on_mock(Behaviour(), work)
-    assert statuses(tmp_path / "run") == {"ok": 40}
+    assert statuses(tmp_path / "run") == {"ok": 16}
 
 
 def test_judges_without_batches_are_refused_before_anything_is_sent(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ async def run_batches(
 
 def refuse_while_under_way(ledger: Ledger) -> None:
     """Raise UsageError where batches of the run are under way: an ordinary run would pay their cells again."""
-    batches = BatchBook(ledger).open()
+    batches = BatchBook(ledger).open() if BatchBook.exists(ledger) else []
     if batches:
         count = sum(batch.requests for batch in batches)
         raise UsageError("batch.under_way", batches=len(batches), requests=count)

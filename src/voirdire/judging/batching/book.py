@@ -65,6 +65,12 @@ class BatchBook:
             for statement in SCHEMA.split(";"):
                 db.execute(statement)
 
+    @staticmethod
+    def exists(ledger: Ledger) -> bool:
+        """Whether a run was ever asked by batches."""
+        with ledger.writing() as db:
+            return bool(db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'batch'").fetchone()[0])
+
     def intend(self, judge: str, cells: Sequence[Cell], marker: str, reserved: float) -> Batch:
         """Write down a batch that will be submitted next, through to the disk."""
         now = time.time()

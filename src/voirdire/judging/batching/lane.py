@@ -75,12 +75,16 @@ class BatchLane:
         self._api, self._asks, self._ledger, self._book, self._collector = api, asks, ledger, book, collector
         self._spool, self._spending, self._tally = spool, spending, tally
         self._tell, self._sleep, self._poll = tell, sleep, poll_seconds
+        self._shut_out = False
         self._held: dict[int, float] = {}
         self._absent: dict[int, int] = {}
         self._troubles = self._barren = self._unwanted = self._looks_to_wait = 0
 
     async def run(self) -> None:
-        """Go on until every cell has an outcome, or the lane has stopped and nothing of it is under way."""
+        """Go on until every cell has an outcome, or the lane has stopped and nothing of it is under way.
+
+        A provider that does not let us in at all (key, credit) ends it at once; batches under way stay where they are.
+        """
         for batch in self._book.open(self.judge.name):
             self._hold(batch)
         try:
@@ -94,7 +98,7 @@ class BatchLane:
                     while not self.stopped and await self._hand_over():
                         pass
                 finished = self.stopped or not (waited or self._looks_to_wait)
-                if finished and not self._book.open(self.judge.name):
+                if self._shut_out or (finished and not self._book.open(self.judge.name)):
                     return
                 await self._sleep(self._poll * min(2**self._troubles, LONGEST_PAUSE))
         finally:
@@ -247,6 +251,7 @@ class BatchLane:
             about = {"judge": self.judge.name, "kind": failure.kind, "why": failure.why}
             self._tell(Note("batch.note.trouble", about))
         else:
+            self._shut_out = True
             self._halt(failure.kind, failure.why)
 
     def _halt(self, reason: str, why: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from voirdire.judging.batching.protocol import Limits
 from voirdire.judging.ledger import START
 from voirdire.judging.nouns import CallFailed, Outcome
+from voirdire.judging.spending import NANO
 from voirdire.judging.work import Job, failed
 from voirdire.texts import text
 
@@ -76,7 +78,7 @@ async def pack(
             except CallFailed as failure:
                 packed.refused.append(_refused(cell, call, failure))
                 continue
-            dollars = 0.0 if spending is None else spending.expect(cell, cell.malformed).dollars
+            dollars = 0.0 if spending is None else _rounded_up(spending.expect(cell, cell.malformed).dollars)
             packed.full = len(packed.cells) == limits.requests or packed.n_bytes + len(line) > limits.n_bytes
             packed.short = not packed.full and spending is not None and not spending.reserve(dollars)
             if packed.full or packed.short:
@@ -87,6 +89,11 @@ async def pack(
             if len(packed.cells) % 16 == 0:
                 await asyncio.sleep(0)
     return packed
+
+
+def _rounded_up(dollars: float) -> float:
+    """To whole billionths, as the budget does, so that what is given back is the sum of what was set aside."""
+    return math.ceil(round(dollars * NANO, 3)) / NANO
 
 
 def _refused(cell: Cell, call: Call, failure: CallFailed) -> Step:

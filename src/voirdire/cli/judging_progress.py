@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from voirdire.cli import show
-from voirdire.texts import text
+from voirdire.texts import has, text
 
 if TYPE_CHECKING:
     from voirdire.judging.progress import JudgeProgress, Progress
@@ -137,7 +137,7 @@ def _row(judge: JudgeProgress, lang: str) -> list[str]:
         f"{judge.retries:,}",
         _kinds(judge.failures, lang),
         money(judge.cost, judge.unpriced),
-        text(f"cli_run.state.{judge.state}", lang),
+        _named(f"cli_run.state.{judge.state}", lang),
     ]
 
 
@@ -202,8 +202,13 @@ def _kinds(counted: dict[str, int], lang: str) -> str:
     if not total:
         return "0"
     most = sorted(counted.items(), key=lambda kind: -kind[1])[:2]
-    named = ", ".join(f"{text(f'cli_run.kind.{kind}', lang)}: {count:,}" for kind, count in most)
+    named = ", ".join(f"{_named(f'cli_run.kind.{kind}', lang)}: {count:,}" for kind, count in most)
     return f"{total:,} ({named})"
+
+
+def _named(key: str, lang: str) -> str:
+    """The sentence of a key; its last part where there is none, as of a plugin's own kinds."""
+    return text(key, lang) if has(key, lang) else show.clean(key.rpartition(".")[2])
 
 
 def _percent(now: Progress) -> str:

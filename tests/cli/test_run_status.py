@@ -53,6 +53,13 @@ def test_a_line_of_the_log() -> None:
     assert done.endswith("$1.50, stopping: waiting for the calls in flight")
 
 
+def test_a_cost_that_is_not_known_is_not_shown_as_0() -> None:
+    unknown = replace(NOW, cost=0.0, budget=None, judges=(judge(cost=0.0, unpriced=7),))
+    assert "$" not in jp.line(unknown, "en")
+    assert "$1.50+" in jp.line(replace(unknown, cost=1.5), "en")
+    assert "$0.00" in jp.line(replace(unknown, judges=(judge(cost=0.0),)), "en")
+
+
 def test_the_board() -> None:
     for lang, words in (
         ("en", ("cells/s", "a/b", "75/100", "13 (429: 8, malformed: 4)", "running")),

@@ -99,8 +99,10 @@ def headline(now: Progress, lang: str) -> list[str]:
     parts = [
         text("cli_run.progress.cells", lang, **counts),
         text("cli_run.progress.rate", lang, rate=f"{now.per_second:.1f}"),
-        spent(now.cost, now.budget, lang),
     ]
+    unpriced = sum(judge.unpriced for judge in now.judges)
+    if now.cost or not unpriced:
+        parts.append(spent(now.cost, now.budget, lang, unpriced))
     if now.left is not None and now.done < now.total:
         parts.append(text("cli_run.progress.left", lang, time=duration(now.left, lang)))
     if now.stopping:
@@ -172,10 +174,10 @@ def money(dollars: float, unpriced: int = 0) -> str:
     return f"${dollars:,.{2 if dollars >= 1 or not dollars else 4}f}{'+' if unpriced else ''}"
 
 
-def spent(dollars: float, budget: float | None, lang: str) -> str:
+def spent(dollars: float, budget: float | None, lang: str, unpriced: int = 0) -> str:
     """What was spent, and of how much."""
     if budget is None:
-        return money(dollars)
+        return money(dollars, unpriced)
     return text("cli_run.progress.of_budget", lang, spent=money(dollars), budget=money(budget))
 
 

@@ -306,6 +306,46 @@ def test_a_server_that_echoes_the_key(caplog: pytest.LogCaptureFixture) -> None:
     assert with_server(lambda _: answer(echo), ask_at).text == "[key]"
 
 
+def written_otherwise(key: str) -> str:
+    """The same text in JSON, in escapes alone."""
+    return "".join(f"\\u{ord(letter):04x}" for letter in key)
+
+
+@pytest.mark.parametrize("status", ["400 Bad Request", "500 Internal Server Error", "200 OK"])
+def test_a_server_that_echoes_the_key_in_escapes(status: str) -> None:
+    said = f'{{"error": {{"message": "bad key {written_otherwise(KEY)}"}}}}'.encode()
+    with pytest.raises(CallFailed) as failure:
+        with_server(lambda _: answer(said, f"Content-Length: {len(said)}", status=status), ask_at)
+    assert failure.value.why == "bad key [key]"
+    assert KEY not in "".join(traceback.format_exception(failure.value))
+
+    reply = with_server(lambda _: answer(GOOD.replace(b'"4"', f'"{written_otherwise(KEY)}"'.encode())), ask_at)
+    assert reply.text == "[key]"
+
+
+def test_no_exception_in_the_chain_holds_the_headers() -> None:
+    with pytest.raises(CallFailed) as failure:
+        with_server(lambda _: b"HTTP/9.9 200 no\r\n\r\n", ask_at)
+    error: BaseException | None = failure.value
+    shown = ""
+    while error is not None:
+        shown += f"{error!r} {error.args!r} {vars(error)!r}"
+        error = error.__cause__ or error.__context__
+    assert failure.value.kind == "server"
+    assert KEY not in shown
+
+
+def test_a_placeholder_for_a_key_changes_no_reply() -> None:
+    async def ask(base: str) -> Reply:
+        judge = make_judge(parse_spec("compatible/my-model", base_url=base), kit(VOIRDIRE_API_KEY="4"))
+        try:
+            return await judge.ask(call())
+        finally:
+            await judge.close()
+
+    assert with_server(lambda _: answer(GOOD), ask).text == "4"
+
+
 def test_parameters_are_fitted_to_the_model() -> None:
     judge = make_judge(parse_spec("anthropic/claude-opus-4-7", parameters={"temperature": 0}), kit())
     assert "temperature" not in judge.settings["parameters"]

@@ -73,7 +73,8 @@ def test_keys_that_no_header_carries(value: str) -> None:
 @pytest.mark.parametrize(
     "base",
     ["", "localhost:8000/v1", "ftp://h/v1", "file:///etc/passwd", "https://", "https://h/v1?key=x", "https://h/#x",
-     "https://user:pw@h/v1", "http://[::1", "https://h:port/"],
+     "https://user:pw@h/v1", "http://[::1", "https://h:port/", "https://:pw@h/v1", "https://@h/v1",
+     "https://h/v1\nX: y", "https://h\t.evil/v1", "https://h/v1 x", "https://h/v1?", "https://h/v1#"],
 )  # fmt: skip
 def test_what_is_no_base_url(base: str) -> None:
     with pytest.raises(UsageError) as failure:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -21,7 +21,7 @@ from voirdire.judging.nouns import Call, CallFailed, JudgeSpec, Reply
 from voirdire.judging.providers.capability import Capability
 from voirdire.judging.providers.catalog import capability, own_models, provider_entry
 from voirdire.judging.providers.failures import tidy
-from voirdire.judging.providers.keys import Secret, check_base, scrub, secret_of
+from voirdire.judging.providers.keys import Secret, check_base, scrub, secret_of, without_key
 from voirdire.judging.providers.proxies import proxy_for
 from voirdire.judging.providers.wire import Settings, Wire, wire_of
 from voirdire.texts import text
@@ -166,7 +166,6 @@ class HttpJudge:
         self._sent = end.settings
         self._url = URL(end.url, encoded=True)
         self._headers = end.wire.headers(end.key)
-        self._secret = end.key.reveal().encode() if end.key else b""
         self._encode = images.encoded
         self._session = session
         self._closed = False
@@ -174,23 +173,36 @@ class HttpJudge:
 
     async def ask(self, call: Call) -> Reply:
         """Ask once. Raises CallFailed, and InputError for an image that is no longer what it was."""
-        body = self.body(call)
+        found = await self._post(call, self.body(call))
+        if isinstance(found, CallFailed):
+            raise found
+        status, headers, raw = found
+        secret = self.endpoint.key
+        try:
+            return _without_key(self._wire.read(status, headers, without_key(raw, secret)), secret)
+        except CallFailed as failure:
+            failed = failure
+        why = without_key(failed.why, secret)
+        raise CallFailed(failed.kind, why, status=failed.status, retry_after=failed.retry_after)
+
+    async def _post(self, call: Call, body: bytes) -> tuple[int, Mapping[str, str], bytes] | CallFailed:
+        """Status, headers and body, or the failure, which is raised by the caller and so carries no cause.
+
+        The exceptions of aiohttp hold the headers of the request, the key among them.
+        """
         try:
             async with self._session.open().post(
                 self._url, data=_Body(body), headers={**self._headers, REQUEST_ID: call.id}, allow_redirects=False
             ) as response:
-                status, headers, raw = response.status, response.headers, await _read(response)
-        except TimeoutError as error:
-            raise CallFailed("timeout", text("providers.timeout")) from error
+                return response.status, response.headers, await _read(response)
+        except TimeoutError:
+            return CallFailed("timeout", text("providers.timeout"))
         except aiohttp.ClientHttpProxyError as error:
-            raise CallFailed("connection", self._said("providers.connection", error)) from error
+            return CallFailed("connection", self._said("providers.connection", error))
         except aiohttp.ClientResponseError as error:
-            raise CallFailed("server", self._said("providers.not_http", error)) from error
+            return CallFailed("server", self._said("providers.not_http", error))
         except (aiohttp.ClientError, OSError) as error:
-            raise CallFailed("connection", self._said("providers.connection", error)) from error
-        if self._secret and self._secret in raw:
-            raw = raw.replace(self._secret, b"[key]")
-        return self._wire.read(status, headers, raw)
+            return CallFailed("connection", self._said("providers.connection", error))
 
     def body(self, call: Call) -> bytes:
         """The body of the request for a call, also where it travels in a batch."""
@@ -208,6 +220,17 @@ class HttpJudge:
 
     def __repr__(self) -> str:
         return f"HttpJudge({self.name!r})"
+
+
+def _without_key(reply: Reply, key: Secret | None) -> Reply:
+    """A reply whose texts do not hold the key, in whatever way the JSON wrote it."""
+    said = (reply.text, reply.reasoning, reply.served, reply.served_by, reply.refusal or "")
+    clean = tuple(without_key(part, key) for part in said)
+    if clean == said:
+        return reply
+    shown, reasoning, served, served_by, refusal = clean
+    declined = None if reply.refusal is None else refusal
+    return replace(reply, text=shown, reasoning=reasoning, served=served, served_by=served_by, refusal=declined)
 
 
 class _Body(aiohttp.payload.BytesPayload):

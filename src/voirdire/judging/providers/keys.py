@@ -6,11 +6,15 @@ import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from ipaddress import ip_address
+from typing import AnyStr
 from urllib.parse import urlsplit
 
 from voirdire.errors import UsageError
 
 STRUCK = "[key]"
+SHORTEST = 8
+"""Characters of a key that is worth hiding: a placeholder such as ``none`` or ``4`` is a part of ordinary replies."""
+
 PLAIN_HTTP = "VOIRDIRE_PLAIN_HTTP"
 """Set to 1, it allows a key to travel over plain http to another machine."""
 
@@ -23,6 +27,9 @@ _LOOKS_LIKE_A_KEY = re.compile(
     r"|(?<=api[-_ ]key[=:])\s?[^\s\"',;&]{8,}|(?<=[?&]key=)[^\s\"'&]{8,}",
     re.IGNORECASE,
 )
+
+_MORE_THAN_A_PATH = re.compile(r"[\s?#\x00-\x1f\x7f]")
+"""A query, a fragment, white space, or what ``urlsplit`` takes away without a word (line breaks, tabs)."""
 
 
 class Secret:
@@ -85,7 +92,12 @@ def check_base(provider: str, base: str, key: Secret | None, environment: Mappin
         host, _ = parts.hostname, parts.port
     except ValueError as error:
         raise UsageError("providers.base_url", provider=provider, value=scrub(base)) from error
-    if parts.scheme not in ("http", "https") or not host or parts.username or parts.query or parts.fragment:
+    if (
+        parts.scheme not in ("http", "https")
+        or not host
+        or "@" in parts.netloc
+        or _MORE_THAN_A_PATH.search(base.strip())
+    ):
         raise UsageError("providers.base_url", provider=provider, value=scrub(base))
     plain_allowed = key is None or is_loopback(host) or environment.get(PLAIN_HTTP, "") == "1"
     if parts.scheme == "http" and not plain_allowed:
@@ -116,6 +128,19 @@ def scrub(sentence: str, secrets: Iterable[Secret] = ()) -> str:
     for secret in secrets:
         sentence = sentence.replace(secret.reveal(), STRUCK)
     return _LOOKS_LIKE_A_KEY.sub(_strike, _without_login(sentence))
+
+
+def without_key(said: AnyStr, key: Secret | None) -> AnyStr:
+    """A text, or the bytes of a body, with this key struck out.
+
+    >>> without_key("Bad key: abc-123/XYZ", Secret("abc-123/XYZ")), without_key("4", Secret("4"))
+    ('Bad key: [key]', '4')
+    """
+    if key is None or len(key.reveal()) < SHORTEST:
+        return said
+    if isinstance(said, bytes):
+        return said.replace(key.reveal().encode(), STRUCK.encode())
+    return said.replace(key.reveal(), STRUCK)
 
 
 def _strike(found: re.Match[str]) -> str:

@@ -151,6 +151,15 @@ def test_openrouter_tells_provider_and_cost() -> None:
     assert WIRE.read(200, {}, completion(usage=usage)).cost is None
 
 
+@pytest.mark.parametrize("cost", [-1, -0.001, 1e300, True, "0.1", None])
+def test_a_charge_that_is_none(cost: Any) -> None:
+    """A negative one would pay into the budget, and end the run."""
+    usage = {"prompt_tokens": 2**63, "completion_tokens": -1, "cost": cost}
+    reply = ChatWire("openrouter").read(200, {}, completion(usage=usage))
+    assert reply.cost is None
+    assert reply.usage == Usage()
+
+
 def test_logprobs_of_the_first_token() -> None:
     candidates = [{"token": "4", "logprob": -0.1}, {"token": "5", "logprob": -2.5}]
     logprobs = {"content": [{"token": "4", "logprob": -0.1, "top_logprobs": candidates}, {"token": "!"}]}

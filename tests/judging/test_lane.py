@@ -116,6 +116,13 @@ def test_a_number_between_levels_is_a_rating() -> None:
     assert run.sink.outcomes[1].rating == 3.25
 
 
+@pytest.mark.parametrize("cost", [-1.0, float("nan"), float("inf")])
+def test_a_charge_that_is_none_is_unknown(cost: float) -> None:
+    run = Run(FakeJudge(lambda call: Reply("4", cost=cost)), asked=cells(1))
+    assert run.sink.statuses == {"ok": 1}
+    assert run.sink.steps[0].attempt.cost is None
+
+
 def test_long_replies_are_kept_in_part_with_their_length() -> None:
     run = Run(FakeJudge(lambda call: Reply("x" * 100_000, reasoning="y" * 30_000)), asked=cells(1))
     attempt = run.sink.steps[0].attempt

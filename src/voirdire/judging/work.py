@@ -85,8 +85,8 @@ async def ask(
         reply = await judge.ask(call)
     except CallFailed as failure:
         return failed(job, call, failure, at=at, seconds=clock() - begun), failure
-    shown = asks.shown(job.cell)
-    return answered(job, call, reply, at=at, seconds=clock() - begun, cost=price(judge.name, reply), shown=shown), None
+    shown, cost = asks.shown(job.cell), _charged(price(judge.name, reply))
+    return answered(job, call, reply, at=at, seconds=clock() - begun, cost=cost, shown=shown), None
 
 
 def answered(
@@ -147,6 +147,11 @@ def judged(reply: Reply, levels: tuple[int, ...]) -> tuple[ReadingKind, float | 
         return "ok", float(reply.rating), "number"
     reading = read_reply(reply.text, levels, refusal=reply.refusal, finish=reply.finish)
     return reading.kind, None if reading.rating is None else float(reading.rating), reading.why
+
+
+def _charged(dollars: float | None) -> float | None:
+    """A charge, or None for what is none: a judge of the user's own may say anything, and a budget never grows."""
+    return dollars if dollars is not None and math.isfinite(dollars) and dollars >= 0 else None
 
 
 def _note(kind: str, *parts: str) -> str:

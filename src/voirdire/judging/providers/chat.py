@@ -19,6 +19,7 @@ from voirdire.judging.providers.wire import (
     Encode,
     Settings,
     as_count,
+    as_dollars,
     as_list,
     as_map,
     as_number,
@@ -155,8 +156,8 @@ def _content(message: Mapping[str, Any]) -> tuple[str, str]:
 
 def _cost(usage: Mapping[str, Any]) -> float | None:
     """OpenRouter's charge in dollars; with a key of one's own at the upstream provider, its charge comes on top."""
-    cost = as_number(usage.get("cost"))
-    upstream = as_number(as_map(usage.get("cost_details")).get("upstream_inference_cost"))
+    cost = as_dollars(usage.get("cost"))
+    upstream = as_dollars(as_map(usage.get("cost_details")).get("upstream_inference_cost"))
     if usage.get("is_byok") is True and upstream is not None:
         return (cost or 0.0) + upstream
     return cost

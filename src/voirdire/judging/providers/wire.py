@@ -28,6 +28,9 @@ Encode = Callable[[Path], "Encoded"]
 PARAGRAPH = "\n\n"
 """What stands between texts that become one."""
 
+MOST = 10**9
+"""Tokens or dollars of one call, above which a number is a mistake: it would not fit the ledger, or end the budget."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -173,12 +176,22 @@ def as_text(value: Any) -> str:
 
 
 def as_count(value: Any) -> int | None:
-    """A number of tokens of an untrusted document, or None.
+    """A number of tokens of an untrusted document, or None; more than ``MOST`` is no number of tokens.
 
-    >>> as_count(3), as_count(-1), as_count(True), as_count("3")
-    (3, None, None, None)
+    >>> as_count(3), as_count(-1), as_count(True), as_count("3"), as_count(2**63)
+    (3, None, None, None, None)
     """
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST else None
+
+
+def as_dollars(value: Any) -> float | None:
+    """A charge in an untrusted document: from 0 to ``MOST``, or None.
+
+    >>> as_dollars(0.5), as_dollars(-1), as_dollars("1"), as_dollars(1e300)
+    (0.5, None, None, None)
+    """
+    found = as_number(value)
+    return found if found is not None and 0 <= found <= MOST else None
 
 
 def as_number(value: Any) -> float | None:

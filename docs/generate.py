@@ -19,8 +19,12 @@ from voirdire.texts import catalogue, text
 HERE = Path(__file__).resolve().parent
 SOURCE = Path(voirdire.__file__).parent
 MADE = "<!-- Written by docs/generate.py from the code. Do not edit. -->\n"
-TREE = ("InputError", "UsageError", "SignatureError", "PolicyError")
-RAISING = {name: (name, "") for name in TREE} | {"refuse": ("InputError", "input.")}
+TREE = ("InputError", "UsageError", "SignatureError", "PolicyError", "RunStopped")
+RAISING = (
+    {name: (name, "") for name in TREE}
+    | {"refuse": ("InputError", "input.")}
+    | dict.fromkeys(("Broken", "NotHere", "_error", "error"), ("InputError", "material."))
+)
 
 
 def pages() -> dict[Path, str]:
@@ -37,7 +41,8 @@ def commands() -> str:
     return "\n".join(parts)
 
 
-EXITS = """Exit codes: 0 ok, 3 broken input or wrong usage, 4 interrupted, 70 a fault of voirdire itself.
+EXITS = """Exit codes: 0 ok, 3 broken input or wrong usage, 4 interrupted, or a run that
+stopped with cells pending (the same command goes on), 70 a fault of voirdire itself.
 1 (fail) and 2 (not enough evidence) are given by `check` alone.
 
 Errors are printed on standard error in plain words; with `--json` a document with the key `error` stands on
@@ -149,7 +154,7 @@ def error_page() -> str:
     """The page of errors: the tree, and every sentence that is raised."""
     tree = inspect.getdoc(errors) or ""
     lines = ["# Errors", "", "```", tree.split("\n\n")[1], "```", ""]
-    lines += ["An error has a `key`, its `fields` and `message(lang)`. `exit_code` is 3.", ""]
+    lines += ["An error has a `key`, its `fields` and `message(lang)`. `exit_code` is 3; 4 for RunStopped.", ""]
     known = catalogue("en")
     for name in TREE:
         raised = sorted({key for kind, key in _raised() if kind == name and key in known})
@@ -160,7 +165,7 @@ def error_page() -> str:
 def _raised() -> Iterator[tuple[str, str]]:
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            kind = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+            kind = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
             if kind in RAISING and isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
                 tree, prefix = RAISING[kind]
                 yield tree, f"{prefix}{node.args[0].value}"

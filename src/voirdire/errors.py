@@ -5,7 +5,8 @@ VoirdireError
 ├── UsageError       options or arguments that contradict each other or name what does not exist
 │   └── NotFoundError    an estimate that a profile does not have
 ├── SignatureError   a text that is not a signature
-└── PolicyError      a policy file that cannot be applied
+├── PolicyError      a policy file that cannot be applied
+└── RunStopped       a run that stopped with cells pending; the same command goes on (judging/nouns.py)
 
 An error carries a key of the catalogue of texts and the fields of its sentence, so that the same error is
 shown in English and in Chinese. ``str(error)`` is the English sentence.

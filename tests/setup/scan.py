@@ -15,7 +15,7 @@ SPEAKING = {
 }  # fmt: skip
 WORDED = {"help", "epilog", "title", "caption", "label", "description", "subtitle", "header", "footer"}
 SENTENCE = re.compile(r"[A-Za-z]+[,;:]?\s+[A-Za-z]{2,}|[\u4e00-\u9fff]{2,}")
-SUFFIXES = {
+SUFFIXES = {"lock", 
     "html",
     "md",
     "csv",
@@ -107,7 +107,7 @@ def strings() -> Iterator[tuple[str, str]]:
 
 def looks_like_key(text: str, files: set[str]) -> bool:
     """Whether a fixed text can only be meant as a key of the catalogue."""
-    if not re.fullmatch(r"[a-z_]+(\.[a-z0-9_]+)+", text):
+    if not re.fullmatch(r"[a-z_]+(\.[a-z0-9_]+)+", text) or text.endswith("_"):  # a piece of a key in braces
         return False
     first, last = text.split(".")[0], text.split(".")[-1]
     return first in files and last not in SUFFIXES

@@ -25,9 +25,24 @@ TAGS = ("item_text", "image_description")
 
 FLAGS = INSTRUCTION, DELIMITER = "instruction", "delimiter"
 
-_NAMES = "|".join(name.replace("_", r"[_\s]?") for name in TAGS)
-_BLANK = r"[\s\u200b-\u200d\u2060\ufeff]*"
-_TAG = re.compile(rf"[<＜‹〈](?={_BLANK}(?:[/／]{_BLANK})?(?:{_NAMES}))", re.I)
+_UNSEEN = (
+    r"\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+)
+"""White space, and characters that are not seen: of width zero, of direction, variation selectors, tags."""
+
+_FULL_WIDTH = 0xFEE0
+
+
+def _name(tag: str) -> str:
+    """The name of a tag however it is spelt: unseen characters anywhere, letters of full width, another joint."""
+    words = ([f"[{letter}{chr(ord(letter) + _FULL_WIDTH)}]" for letter in word] for word in tag.split("_"))
+    return rf"[{_UNSEEN}_＿‐-―-]*".join(f"[{_UNSEEN}]*".join(word) for word in words)
+
+
+_TAG = re.compile(
+    rf"[<＜﹤‹«〈⟨《](?=[{_UNSEEN}]*(?:[/／∕⁄][{_UNSEEN}]*)?(?:{'|'.join(map(_name, TAGS))}))", re.IGNORECASE
+)
 
 
 def enclosed(text: str, tag: str) -> str:

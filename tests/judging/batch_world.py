@@ -52,7 +52,7 @@ def corpus(folder: Path, items: int = 12, side: int = 8) -> Path:
     for number in range(items):
         picture = BytesIO()
         Image.effect_noise((side, side), 50 + number).save(picture, "PNG")
-        (folder / "images" / f"{number}.png").write_bytes(picture.getvalue() + bytes([number]))
+        (folder / "images" / f"{number}.png").write_bytes(picture.getvalue() + bytes([number % 256]))
         rows.append(f"i{number},images/{number}.png,Tea number {number},Is it usual here?,这里常见吗？")
     (folder / "items.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     return folder / "items.csv"

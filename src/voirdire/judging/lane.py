@@ -151,6 +151,12 @@ class Lane:
         """Calls that are out, or whose step is not safe yet."""
         return len(self._tasks)
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is out, waits or is to be asked."""
+        queued = any(not line.stopped and (line.fresh or line.again) for line in self.lines)
+        return not (self._tasks or queued or any(not entry[3].stopped for entry in self._waiting))
+
     def stop(self) -> None:
         """Begin no further call; ``run`` returns when those in flight are over."""
         self._stopping = True
@@ -191,11 +197,11 @@ class Lane:
             for line in self.lines:
                 if not line.done and not line.stopped and len(line.fresh) < self.limits.concurrency:
                     cells = await self._source.take(line.judge.name, max(PAGE, 2 * self.limits.concurrency))
-                    line.fresh.extend(cells)
-                    line.done = not cells
+                    line.fresh.extend(cells or ())
+                    line.done = cells == []
         if self._tasks:
             return False
-        left = any(not line.stopped and (line.fresh or line.again) for line in self.lines)
+        left = any(not line.stopped and (line.fresh or line.again or not line.done) for line in self.lines)
         return self._stopping or not (left or any(not entry[3].stopped for entry in self._waiting))
 
     async def _sleep(self, seconds: float) -> None:

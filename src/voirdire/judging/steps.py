@@ -67,6 +67,9 @@ class Sink(Protocol):
 class Source(Protocol):
     """Where a lane's cells come from, in order."""
 
-    async def take(self, judge: str, count: int) -> list[Cell]:
-        """At most ``count`` further cells of a judge; an empty list when there are no more."""
+    async def take(self, judge: str, count: int) -> list[Cell] | None:
+        """At most ``count`` further cells of a judge; an empty list when there are no more.
+
+        None when there are none now and more may come: who brings them calls ``Lane.nudge``.
+        """
         ...

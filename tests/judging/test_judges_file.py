@@ -104,6 +104,13 @@ def test_errors_name_file_and_entry(text: str, key: str, entry: int | None, tmp_
         "key_env = 'sk-Secret123'",
         "parameters = { apikey = 'sk-Secret123' }",
         "parameters = { authorization = 'Bearer sk-Secret123' }",
+        "openai_api_key = 'Secret123'",
+        "auth_token = 'Secret123'",
+        "note = 'sk-Secret123'",
+        "key_env = 'AIzaSySecret1234567890abc'",
+        "parameters = { headers = { X-Api-Key = 'Secret123' } }",
+        "parameters = { extra = [{ password = 'Secret123' }] }",
+        "parameters = { user = 'sk-Secret123' }",
     ],
 )
 def test_a_key_in_the_file_is_refused_and_not_shown(line: str, tmp_path: Path) -> None:
@@ -112,6 +119,13 @@ def test_a_key_in_the_file_is_refused_and_not_shown(line: str, tmp_path: Path) -
     for lang in ("en", "zh"):
         assert "Secret123" not in caught.value.message(lang)
     assert "Secret123" not in repr(caught.value.fields)
+
+
+def test_what_only_sounds_like_a_key(tmp_path: Path) -> None:
+    lines = "size = 'key-informants'\nkeywords = 'a'\nparameters = { max_tokens = 8, prompt_cache_key = 'run' }\n"
+    (spec,) = read_judges(written(tmp_path, f"[[judge]]\nmodel = 'zai/hf-model-2'\n{lines}"))
+    assert spec.covariates == {"size": "key-informants", "keywords": "a"}
+    assert spec.parameters == {"max_tokens": 8, "prompt_cache_key": "run"}
 
 
 def test_no_file(tmp_path: Path) -> None:

@@ -21,18 +21,25 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.nouns import JudgeSpec
+from voirdire.judging.providers.keys import scrub
 from voirdire.plugins import PROVIDERS, available
 
 OWN = ("name", "model", "base_url", "key_env", "parameters")
 FILES = ("replay", "python")
-_SECRET = re.compile(r"(api[_-]?)?(key|token|secret)|password|authorization|bearer", re.IGNORECASE)
+NEVER_KEYS = ("name", "model", "base_url")
+"""Texts of an entry that may look like a key and are none, or are looked at elsewhere."""
+_SECRET = re.compile(
+    r"key|token|(?:.*[ _.-])?(?:(?:api|access|auth|bearer|secret|private)[ _-]?(?:key|token)"
+    r"|secret|passw(?:or)?d|authorization|bearer|credentials?)",
+    re.IGNORECASE,
+)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -137,11 +144,23 @@ def _covariates(path: Path, number: int, entry: Mapping[str, Any]) -> dict[str, 
 
 def _refuse_secrets(path: Path, number: int, entry: Mapping[str, Any]) -> None:
     """A key in the file would be written into the run; it belongs in the environment."""
-    parameters = entry.get("parameters")
-    names = [*entry, *(parameters if isinstance(parameters, Mapping) else ())]
-    for name in names:
-        if _SECRET.fullmatch(name):
+    for name, value in _named_values(entry):
+        if _SECRET.fullmatch(name) or (name not in NEVER_KEYS and _is_key(value)):
             raise InputError("cli_run.judges.secret", file=str(path), entry=number, column=name)
+
+
+def _named_values(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Every name at any depth, with its value; the parts of a list have the name of the list."""
+    for name, value in table.items():
+        for part in value if isinstance(value, list) else [value]:
+            yield name, part
+            if isinstance(part, Mapping):
+                yield from _named_values(part)
+
+
+def _is_key(value: Any) -> bool:
+    """Whether a text looks like a key: in the form of one, with a digit."""
+    return isinstance(value, str) and any(map(str.isdigit, value)) and scrub(value) != value
 
 
 def check_names(specs: tuple[JudgeSpec, ...]) -> None:

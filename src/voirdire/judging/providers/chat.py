@@ -18,6 +18,7 @@ from voirdire.judging.providers.keys import Secret
 from voirdire.judging.providers.wire import (
     Encode,
     Settings,
+    Wire,
     as_count,
     as_dollars,
     as_list,
@@ -45,7 +46,7 @@ BROKEN_OFF = {"network_error": "server", "insufficient_system_resource": "overlo
 """Finish reasons that say that the provider, not the model, ended the reply (Z.AI, DeepSeek)."""
 
 
-class ChatWire:
+class ChatWire(Wire):
     """Chat completions as a provider speaks them."""
 
     name = "chat"
@@ -58,7 +59,7 @@ class ChatWire:
         head = b'{"model":' + json_text(model) + b',"messages":[{"role":"user","content":'
         return Settings(model, parameters, head, b"}]" + members(parameters) + b"}")
 
-    def body(self, call: Call, settings: Settings, encode: Encode) -> bytes:
+    def pieces(self, call: Call, settings: Settings, encode: Encode) -> list[bytes]:
         """A prompt of texts alone is one string, which every server takes; with images it is a list of parts."""
         parts = runs(call.prompt)
         pieces = [settings.head]
@@ -78,7 +79,7 @@ class ChatWire:
                     pieces += (image.base64, b'"}}')
             pieces.append(b"]")
         pieces.append(settings.tail)
-        return b"".join(pieces)
+        return pieces
 
     def url(self, base: str, model: str) -> str:  # noqa: ARG002 - other formats name the model in the path
         """``<base>/chat/completions``, also where the base already names it."""

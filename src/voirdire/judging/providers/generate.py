@@ -19,6 +19,7 @@ from voirdire.judging.providers.keys import Secret
 from voirdire.judging.providers.wire import (
     Encode,
     Settings,
+    Wire,
     as_count,
     as_list,
     as_map,
@@ -40,7 +41,7 @@ FINISHES = {
 }  # fmt: skip
 
 
-class GenerateWire:
+class GenerateWire(Wire):
     """The generateContent format."""
 
     name = "generate"
@@ -53,7 +54,7 @@ class GenerateWire:
         head = b'{"contents":[{"role":"user","parts":['
         return Settings(model, parameters, head, b"]}]" + members(parameters) + b"}")
 
-    def body(self, call: Call, settings: Settings, encode: Encode) -> bytes:
+    def pieces(self, call: Call, settings: Settings, encode: Encode) -> list[bytes]:
         """Text parts and inlineData parts in the order of the prompt."""
         pieces = [settings.head]
         for number, part in enumerate(runs(call.prompt)):
@@ -66,7 +67,7 @@ class GenerateWire:
                 pieces += (b'{"inlineData":{"mimeType":"', image.media_type.encode(), b'","data":"')
                 pieces += (image.base64, b'"}}')
         pieces.append(settings.tail)
-        return b"".join(pieces)
+        return pieces
 
     def url(self, base: str, model: str) -> str:
         """``<base>/v1beta/models/<model>:generateContent``; a base that ends in a version keeps it.

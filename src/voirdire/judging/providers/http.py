@@ -18,6 +18,7 @@ from yarl import URL
 from voirdire.corpus.corpus import Note
 from voirdire.errors import UsageError
 from voirdire.judging.nouns import Call, CallFailed, JudgeSpec, Reply
+from voirdire.judging.providers.body import Pieces
 from voirdire.judging.providers.capability import Capability
 from voirdire.judging.providers.catalog import capability, own_models, provider_entry
 from voirdire.judging.providers.failures import tidy
@@ -173,7 +174,7 @@ class HttpJudge:
 
     async def ask(self, call: Call) -> Reply:
         """Ask once. Raises CallFailed, and InputError for an image that is no longer what it was."""
-        found = await self._post(call, self.body(call))
+        found = await self._post(call, Pieces(self._wire.pieces(call, self._sent, self._encode)))
         if isinstance(found, CallFailed):
             raise found
         status, headers, raw = found
@@ -185,14 +186,14 @@ class HttpJudge:
         why = without_key(failed.why, secret)
         raise CallFailed(failed.kind, why, status=failed.status, retry_after=failed.retry_after)
 
-    async def _post(self, call: Call, body: bytes) -> tuple[int, Mapping[str, str], bytes] | CallFailed:
+    async def _post(self, call: Call, body: Pieces) -> tuple[int, Mapping[str, str], bytes] | CallFailed:
         """Status, headers and body, or the failure, which is raised by the caller and so carries no cause.
 
         The exceptions of aiohttp hold the headers of the request, the key among them.
         """
         try:
             async with self._session.open().post(
-                self._url, data=_Body(body), headers={**self._headers, REQUEST_ID: call.id}, allow_redirects=False
+                self._url, data=body, headers={**self._headers, REQUEST_ID: call.id}, allow_redirects=False
             ) as response:
                 return response.status, response.headers, await _read(response)
         except TimeoutError:
@@ -205,7 +206,7 @@ class HttpJudge:
             return CallFailed("connection", self._said("providers.connection", error))
 
     def body(self, call: Call) -> bytes:
-        """The body of the request for a call, also where it travels in a batch."""
+        """The body of the request for a call, as it travels in a batch."""
         return self._wire.body(call, self._sent, self._encode)
 
     async def close(self) -> None:
@@ -231,14 +232,6 @@ def _without_key(reply: Reply, key: Secret | None) -> Reply:
     shown, reasoning, served, served_by, refusal = clean
     declined = None if reply.refusal is None else refusal
     return replace(reply, text=shown, reasoning=reasoning, served=served, served_by=served_by, refusal=declined)
-
-
-class _Body(aiohttp.payload.BytesPayload):
-    """Bytes of any length: several images are more than a megabyte, of which aiohttp would warn."""
-
-    def __init__(self, value: bytes) -> None:
-        aiohttp.payload.Payload.__init__(self, value, content_type="application/json")
-        self._size = len(value)
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:

@@ -19,6 +19,7 @@ from voirdire.judging.providers.keys import Secret
 from voirdire.judging.providers.wire import (
     Encode,
     Settings,
+    Wire,
     as_count,
     as_map,
     as_text,
@@ -40,7 +41,7 @@ FINISHES = {
 }  # fmt: skip
 
 
-class MessagesWire:
+class MessagesWire(Wire):
     """The messages format."""
 
     name = "messages"
@@ -54,7 +55,7 @@ class MessagesWire:
         head = b'{"model":' + json_text(model) + b',"messages":[{"role":"user","content":['
         return Settings(model, sent, head, b"]}]" + members(sent) + b"}")
 
-    def body(self, call: Call, settings: Settings, encode: Encode) -> bytes:
+    def pieces(self, call: Call, settings: Settings, encode: Encode) -> list[bytes]:
         """Text blocks and base64 image blocks in the order of the prompt."""
         pieces = [settings.head]
         for number, part in enumerate(runs(call.prompt)):
@@ -67,7 +68,7 @@ class MessagesWire:
                 pieces += (b'{"type":"image","source":{"type":"base64","media_type":"', image.media_type.encode())
                 pieces += (b'","data":"', image.base64, b'"}}')
         pieces.append(settings.tail)
-        return b"".join(pieces)
+        return pieces
 
     def url(self, base: str, model: str) -> str:  # noqa: ARG002 - other formats name the model in the path
         """``<base>/v1/messages``; a base that ends in ``/v1`` or names the path is taken as meant."""

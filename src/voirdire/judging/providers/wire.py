@@ -1,6 +1,6 @@
 """What a wire format is: how a call becomes the bytes of a request, and how the bytes of a response become a reply.
 
-Bodies are assembled from bytes. Texts go through orjson; the base64 of an image is joined in as it is and never
+Bodies are assembled from bytes. Texts go through orjson; the base64 of an image is put in as it is and never
 passes a serialiser.
 """
 
@@ -54,9 +54,16 @@ class Wire(Protocol):
         """Settings of a judge from its model and the parameters that are sent."""
         ...
 
-    def body(self, call: Call, settings: Settings, encode: Encode) -> bytes:
-        """The body of a request. Raises CallFailed of kind ``request`` for a text that JSON cannot carry."""
+    def pieces(self, call: Call, settings: Settings, encode: Encode) -> list[bytes]:
+        """The body of a request in pieces; the base64 of an image is one, as it lies in the cache.
+
+        Raises CallFailed of kind ``request`` for a text that JSON cannot carry.
+        """
         ...
+
+    def body(self, call: Call, settings: Settings, encode: Encode) -> bytes:
+        """The pieces of a request as one."""
+        return b"".join(self.pieces(call, settings, encode))
 
     def url(self, base: str, model: str) -> str:
         """Where calls are sent, from a base URL without a slash at its end."""

@@ -21,7 +21,10 @@ from voirdire.judging.nouns import BASE_DESIGN
 from voirdire.judging.reading import reading
 from voirdire.judging.run_folder import iso, write_whole
 
-PORTION = 25_000
+PORTION = 1_000
+"""Rows held at once as Python objects."""
+GROUP = 4_000
+"""Rows held at once while the table is put together, and in a row group of the file."""
 JUDGMENTS = "judgments.parquet"
 
 SCHEMA: dict[str, Any] = {
@@ -82,7 +85,7 @@ def _judgments(db: sqlite3.Connection, folder: Path) -> Path:
             frame = _frame(rows)
             (frame if designs else frame.drop("design")).write_parquet(beside / f"{place:06d}.parquet")
         whole = beside / "whole"
-        pl.scan_parquet(sorted(beside.glob("*.parquet"))).sink_parquet(whole)
+        pl.scan_parquet(sorted(beside.glob("*.parquet"))).sink_parquet(whole, row_group_size=GROUP)
         whole.replace(target)
     finally:
         shutil.rmtree(beside)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +16,7 @@ from voirdire.judging.nouns import Judge, Outcome, Reply, RunStopped
 from voirdire.judging.progress import Watch
 from voirdire.judging.runner import Purse, Summary, Tariff
 from voirdire.judging.spending import Budget, cost
+from voirdire.judging.stopping import heard
 from voirdire.texts import text
 
 if TYPE_CHECKING:
@@ -158,42 +156,25 @@ def _clean_folder(folder: Path) -> Path:
 async def _together(lanes: Sequence[BatchLane], watch: Watch, signals: bool) -> str:
     """All lanes until each is over; ``interrupt`` where a signal ended them, else nothing."""
     tasks = [asyncio.create_task(lane.run()) for lane in lanes]
-    heard = False
+    interrupted = False
 
     def stop() -> None:
-        nonlocal heard
-        heard = watch.stopping = True
+        nonlocal interrupted
+        interrupted = watch.stopping = True
         for task in tasks:
             task.cancel()
 
     try:
-        with _signals(stop, signals):
+        with heard(stop, signals):
             await asyncio.gather(*tasks)
     except asyncio.CancelledError:
-        if not heard:
+        if not interrupted:
             raise
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-    return "interrupt" if heard else ""
-
-
-@contextmanager
-def _signals(stop: Callable[[], None], wanted: bool) -> Iterator[None]:
-    """While this lasts, SIGINT and SIGTERM stop the lanes; whatever is under way stays written down."""
-    if not wanted or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    loop = asyncio.get_running_loop()
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    for number in numbers:
-        loop.add_signal_handler(number, stop)
-    try:
-        yield
-    finally:
-        for number in numbers:
-            loop.remove_signal_handler(number)
+    return "interrupt" if interrupted else ""
 
 
 def _why_stopped(lanes: Sequence[BatchLane], progress: Progress, reason: str, purse: Purse) -> RunStopped | None:

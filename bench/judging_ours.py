@@ -59,8 +59,9 @@ def run(folder: Path, items: int, cells: int, base_url: str, out: Path, in_fligh
         repeats=max(1, cells // items),
         concurrency=in_flight,
     )
-    counts = result.judgments["status"].value_counts()
     spent, ended = time.process_time() - cpu, time.perf_counter() - wall
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    counts = result.judgments["status"].value_counts()
     ledger = sum(path.stat().st_size for path in out.glob("ledger*"))
     return {
         "cells": cells,
@@ -69,7 +70,7 @@ def run(folder: Path, items: int, cells: int, base_url: str, out: Path, in_fligh
         "job_cpu": spent,
         "import_cpu": imported,
         "ledger_bytes": ledger,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mb": peak,
     }
 
 

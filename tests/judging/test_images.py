@@ -326,5 +326,8 @@ def test_a_whole_corpus_of_images_is_checked_quickly_in_flat_memory(tmp_path):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert checked < 5
-    assert peak < 36 * 2**20
-    assert 31 * 2**20 < store.cached_bytes <= 32 * 2**20
+    assert peak < 28 * 2**20
+    assert 23 * 2**20 < store.cached_bytes <= 24 * 2**20
+    store.forget()
+    assert store.cached_bytes == 0
+    assert base64.b64decode(store.encoded(paths[0]).base64) == paths[0].read_bytes()

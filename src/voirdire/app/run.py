@@ -170,6 +170,7 @@ def _run(inputs: RunInputs, judges: list[Judge], price: RunPrice, out: Path, lis
             asking.close()
             raise
         summary = _in_a_loop(asking)
+        inputs.plan.images.forget()
         export(out)
     return RunResult(out, summary.progress, summary.stopped)
 

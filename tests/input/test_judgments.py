@@ -193,6 +193,15 @@ def test_answers_that_no_label_meets(values, answer, status):
     assert judged("item_id,judge,rating", *rows, corpus=corpus).table["status"][0] == status
 
 
+@pytest.mark.parametrize(("labels", "code"), [(("bad", "fair", "good"), "1.0"), (("1", "2", "3+"), "1.0")])
+def test_ratings_of_a_run_are_codes_whatever_the_labels_are(labels, code):
+    corpus = read_corpus(CorpusOptions(answers(*labels), level="ordinal", labels=labels))
+    run = judged("item_id,judge,rating,condition_digest,prompt_digest", f"i0,j,{code},c,p", corpus=corpus)
+    assert run.table["value"].to_list() == [1.0]
+    said = judged("item_id,judge,rating", f"i0,j,{labels[1]}", corpus=corpus)
+    assert said.table["value"].to_list() == [1.0]
+
+
 ANSWER = st.sampled_from(["1", "5", "", "9", "x", "2.5"])
 STATUS = st.sampled_from(["", "ok", "error", "pending"])
 ROW = st.tuples(st.sampled_from("abdz"), st.sampled_from("jk"), ANSWER, STATUS)

@@ -15,6 +15,8 @@ from voirdire.tables import Table
 OTHER_SCALE_SHARE = 0.2
 OTHER_SCALE_COUNT = 5
 KEY = ["question", "raw"]
+OF_A_RUN = ("condition_digest", "prompt_digest")
+"""Columns that only judgments of a run of voirdire have: their ratings are codes, whatever the labels are."""
 
 
 def give_judged_values(
@@ -49,7 +51,8 @@ def _coded(question: Question, here: pl.DataFrame, table: Table, missing_labels:
     scale = question.scale
     part = here.filter((pl.col("question") == question.id) & pl.col("raw").is_not_null()).select(KEY).unique()
     number = numbers(part["raw"], table.delimiter)
-    value = encode(scale, part["raw"], table.delimiter)
+    coded = bool(scale.labels) and not scale.nominal and set(OF_A_RUN) <= set(table.frame.columns)
+    value = number if coded else encode(scale, part["raw"], table.delimiter)
     if scale.binary and _takes_probabilities(scale):
         value = pl.select(pl.coalesce(value, number)).to_series()
     missing = (*scale.missing, *missing_labels)

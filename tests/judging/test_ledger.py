@@ -151,6 +151,37 @@ def test_a_full_disk_stops_the_run_and_keeps_what_was_there(tmp_path: Path) -> N
         assert not everything(ledger)
 
 
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from tests.judging.test_ledger import everything, register, step
+from voirdire.judging.ledger import Ledger
+from voirdire.judging.nouns import RunStopped
+
+with Ledger(Path(sys.argv[1])) as ledger:
+    register(ledger, items=1000)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
+    for done, cell in enumerate(everything(ledger)):
+        try:
+            ledger.write([step(cell, text="x" * 5000)])
+        except RunStopped as error:
+            print(done, error.key, error.fields["why"], flush=True)
+            break
+"""
+
+
+def test_a_file_that_may_not_grow_stops_the_run(tmp_path: Path) -> None:
+    """The system itself refuses the write, as a full disk does."""
+    path, root = tmp_path / "ledger.sqlite", Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-c", textwrap.dedent(LIMITED), str(path)]
+    told = subprocess.run(command, capture_output=True, text=True, cwd=root, check=True).stdout
+    done, key, why = told.split(maxsplit=2)
+    assert key == "run.disk"
+    assert why.strip() in ("disk I/O error", "database or disk is full")
+    with Ledger(path) as ledger:
+        assert 4000 - len(everything(ledger)) == int(done) > 5
+
+
 def test_a_small_ledger(tmp_path: Path) -> None:
     """Under 0.5 MB for 1,000 cells, numbers and names as providers give them."""
     with Ledger(tmp_path / "ledger.sqlite") as ledger:

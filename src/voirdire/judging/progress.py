@@ -83,7 +83,7 @@ class Watch:
         self._clock = clock
         self._begun = clock()
         self._judges: dict[str, _Judge] = {}
-        self._ended: deque[float] = deque()
+        self._ended: deque[list[int]] = deque(maxlen=int(SPAN) + 1)
         self.in_flight = 0
         self.budget: float | None = None
         self.stopping = False
@@ -120,13 +120,14 @@ class Watch:
 
     def ended(self, judge: str, outcomes: Sequence[Outcome]) -> None:
         """Cells of a judge have an outcome."""
-        now = self._clock()
+        second = int(self._clock())
         for outcome in outcomes:
             self._judges[judge].status[outcome.status] += 1
             self._judges[judge].pending -= 1
-            self._ended.append(now)
-        while self._ended and self._ended[0] < now - SPAN:
-            self._ended.popleft()
+        if self._ended and self._ended[-1][0] == second:
+            self._ended[-1][1] += len(outcomes)
+        elif outcomes:
+            self._ended.append([second, len(outcomes)])
 
     def turned(self, judge: str, state: str, why: str = "") -> None:
         """A judge rests, runs again, has stopped or is done."""
@@ -139,7 +140,7 @@ class Watch:
         judges = tuple(_frozen(name, judge) for name, judge in list(self._judges.items()))
         pending = sum(judge.pending for judge in judges)
         done = sum(sum(judge.status.values()) for judge in judges)
-        recent = sum(1 for at in tuple(self._ended) if at >= now - SPAN)
+        recent = sum(count for second, count in tuple(self._ended) if second > now - SPAN)
         rate = recent / max(1e-9, min(SPAN, now - self._begun)) if recent else 0.0
         return Progress(
             total=done + pending, done=done, in_flight=self.in_flight, per_second=rate, seconds=now - self._begun,

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -92,12 +92,11 @@ async def run(
 
     purse.on_change = nudge
     purse.on_end = lambda: stop("budget")
-    try:
+    async with AsyncExitStack() as closing:
+        for judge in judges:
+            closing.push_async_callback(judge.close)
         with _signals(lanes, lambda: stop("interrupt"), grace, signals):
             await _together(lanes)
-    finally:
-        for judge in judges:
-            await judge.close()
     return Summary(watch.snapshot(), _why_stopped(lanes, ledger, reason, purse))
 
 

@@ -119,7 +119,7 @@ def run_read(
     price = price_of(inputs)
     need_prices(inputs.options.budget, {judge.name: judge.price for judge in price.judges if not judge.local})
     Budget(inputs.options.budget)
-    judges = make_judges(inputs)
+    judges = make_judges(inputs, out)
     try:
         if inputs.options.batch:
             _check_batches(inputs, judges)
@@ -128,15 +128,15 @@ def run_read(
         _in_a_loop(_close(judges))
 
 
-def make_judges(inputs: RunInputs) -> list[Judge]:
-    """Every judge of a run. Raises UsageError where one cannot be made, for example for want of a key."""
+def make_judges(inputs: RunInputs, folder: Path | None = None) -> list[Judge]:
+    """Every judge of a run into a folder. Raises UsageError where one cannot be made, for example for want of a key."""
     from voirdire.judging.providers.control import READING
     from voirdire.judging.providers.kit import Kit
     from voirdire.judging.providers.make import make_judge
 
     plan, options = inputs.plan, inputs.options
     shared = {READING: inputs.reading}
-    kit = Kit(plan.images, plan.material, options.seed, os.environ, "", options.timeout, shared)
+    kit = Kit(plan.images, plan.material, options.seed, os.environ, "", options.timeout, shared, folder)
     made: list[Judge] = []
     try:
         for spec in plan.specs:

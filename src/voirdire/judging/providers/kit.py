@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ class Kit:
     seed : for judges that draw; environment : where keys and base URLs are looked up, never shown
     run_id : first part of the ids of all calls; timeout : seconds for one call
     shared : a place for what several judges use together, such as the connections of a lane
+    folder : the run's folder, for logs of servers that a judge starts itself; None where there is none
     """
 
     images: ImageStore
@@ -28,3 +30,4 @@ class Kit:
     run_id: str
     timeout: float = 120.0
     shared: MutableMapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    folder: Path | None = None

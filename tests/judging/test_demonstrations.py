@@ -235,6 +235,14 @@ def test_a_shared_concept_pair(tmp_path):
     refused(Draws(made, DESIGNS, 1).check, "same_pair", item=items[3]["item_id"], test="t", value="food-1")
 
 
+def test_a_pair_is_the_same_in_capitals(material):
+    from dataclasses import replace
+
+    twin = replace(material.items[0], pair=f" {material.held_out[2].pair.upper()} ")
+    mixed = replace(material, items=(twin,))
+    refused(lambda: prove_disjoint(mixed), "same_pair", item=material.held_out[2].id, test=twin.id)
+
+
 def test_items_without_a_pair_are_not_a_pair(tmp_path):
     items, ratings = held_out(pair_id="")
     made = read_material(write(tmp_path, items=[item("t", pair_id=""), *items], ratings=ratings, questions=question()))
@@ -246,6 +254,40 @@ def test_a_shared_wording(tmp_path):
     twin = item("t", **{name: items[0][name] for name in ("text", "prompt.en", "prompt.zh")})
     made = read_material(write(tmp_path, items=[twin, *items], ratings=ratings, questions=question()))
     refused(Draws(made, DESIGNS, 1).check, "same_content", item=items[0]["item_id"], test="t")
+
+
+@pytest.mark.parametrize(
+    "rated",
+    [
+        {"text": "about d-us-1-0"},
+        {"text": "  About\u3000D-US-1-0 "},
+        {"text": "\uff41\uff42\uff4f\uff55\uff54 d-us-1-0"},
+        {"text": None, "text.zh": "about d-us-1-0"},
+        {"text": None, "alt": "about\nd-us-1-0"},
+    ],
+)
+def test_another_prompt_does_not_make_another_item(tmp_path, rated):
+    items, ratings = held_out()
+    twin = item("t", **{"prompt.en": "How common is this?", "prompt.zh": "这有多常见？", **rated})
+    more = [{**row, **{name: None for name in rated if name not in row}} for row in items]
+    made = read_material(write(tmp_path, items=[twin, *more], ratings=ratings, questions=question()))
+    error = refused(Draws(made, DESIGNS, 1).check, "same_content", item="d-us-1-0", test="t", value="about d-us-1-0")
+    assert "'d-us-1-0'" in str(error)
+
+
+def test_the_same_prompt_of_other_texts_is_no_overlap(tmp_path):
+    items, ratings = held_out()
+    asked = {"prompt.en": items[0]["prompt.en"], "prompt.zh": items[0]["prompt.zh"]}
+    made = read_material(write(tmp_path, items=[item("t", **asked), *items], ratings=ratings, questions=question()))
+    Draws(made, DESIGNS, 1).check()
+
+
+def test_texts_that_show_nothing_are_not_the_same(material):
+    """An empty text is none, of however many items."""
+    from dataclasses import replace
+
+    bare = [replace(one, texts={"en": " "}, pair=" ") for one in (material.items[0], material.held_out[0])]
+    prove_disjoint(replace(material, items=(bare[0],), held_out=(bare[1],)))
 
 
 def pictured(folder, twin):

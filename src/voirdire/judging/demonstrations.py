@@ -9,6 +9,7 @@ An example's level is its pool's mean rating, rounded to the nearest level, ties
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,7 +50,7 @@ class Draws:
 
         conditions : whose designs are checked beside ``designs``; questions : ids, by default the evaluation question
         Raises InputError: with counts per pool, culture and level for a level without an example; naming both items
-        where the held-out split meets the test items in an id, an image, a wording or a concept pair.
+        where the held-out split meets the test items in an id, an image, a rated text or a concept pair.
         """
         used = [one.demonstrations for one in conditions if one.demonstrations is not None]
         designs = list(dict.fromkeys([*self.designs, *used]))
@@ -156,26 +157,41 @@ def counts_table(material: Material, question: str, levels: Levels) -> str:
 def prove_disjoint(material: Material, sha256_of: Callable[[Path], str] = file_sha256) -> None:
     """Raise InputError, naming both items, where the held-out split meets the test items.
 
-    They meet in an id, in a concept pair (``pair_id``), in an image (sha256 of the file), or, for items without an
-    image, in all of their wording.
+    They meet in an id, in a concept pair (``pair_id``, whatever its case), in an image (sha256 of the file), or, for
+    items without an image, in the text that is rated, in any language: another prompt does not make it another item.
+    Texts that differ in white space, case or width of characters alone (NFKC) are the same.
     """
-    checks: tuple[tuple[str, Callable[[Item], str | None]], ...] = (
-        ("same_id", lambda item: item.id),
-        ("same_pair", lambda item: item.pair),
-        ("same_image", lambda item: sha256_of(item.image) if item.image else None),
-        ("same_content", lambda item: None if item.image else _wording(item)),
+    checks: tuple[tuple[str, Callable[[Item], Mapping[str, str]]], ...] = (
+        ("same_id", lambda item: _same(item.id)),
+        ("same_pair", lambda item: {item.pair.strip().casefold(): item.pair.strip()} if item.pair else {}),
+        ("same_image", lambda item: _same(sha256_of(item.image)) if item.image else {}),
+        ("same_content", lambda item: {} if item.image else _rated_texts(item)),
     )
-    for key, mark in checks:
+    for key, marks in checks:
         tested: dict[str, str] = {}
         for item in material.items:
-            if (value := mark(item)) is not None:
-                tested.setdefault(value, item.id)
+            for mark in marks(item):
+                tested.setdefault(mark, item.id)
         for item in material.held_out:
-            value = mark(item)
-            if value is not None and value in tested:
-                raise InputError(f"material.{key}", item=item.id, test=tested[value], value=value)
+            for mark, value in marks(item).items():
+                if mark and mark in tested:
+                    raise InputError(f"material.{key}", item=item.id, test=tested[mark], value=value)
 
 
-def _wording(item: Item) -> str | None:
-    worded = [sorted(item.texts.items()), sorted(item.alts.items()), sorted(item.prompts.items())]
-    return repr(worded) if item.texts or item.alts else None
+def _same(value: str) -> dict[str, str]:
+    return {value: value}
+
+
+def _rated_texts(item: Item) -> dict[str, str]:
+    """The texts of an item in a form to compare (its descriptions where it has none) -> as they are written."""
+    return {folded(text): text for text in (item.texts or item.alts).values()}
+
+
+def folded(text: str) -> str:
+    """A text to compare: NFKC, without regard to case, with single spaces.
+
+    >>> folded(" Tea\u3000with  \uff2d\uff29\uff2c\uff2b") == folded("tea with milk")
+    True
+    """
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(plain.split())

@@ -31,7 +31,7 @@ TEN = [
     ),
 ]
 WORDINGS = {
-    "demonstrations@1": "f10fee20ecae56a1",
+    "demonstrations@2": "8e67d836f39f9217",
     "rating@1": "284684ec492d8d33",
     "us-cn-personas@1": "a0c068df22635673",
 }

@@ -184,14 +184,19 @@ def test_scale_direction(tmp_path: Path) -> None:
     cross = { direction = ["usual", "reversed"], language = ["en", "zh"] }
     [[blocks]]
     name = "{direction}_{language}"
-    cross = { direction = ["reversed"], language = ["en"], design = ["home"] }
+    cross = { direction = ["reversed", "usual"], language = ["en", "zh"], design = ["home"] }
     """
     grid = load_grid(write(tmp_path, source))
-    assert [one.reversed for one in grid.conditions] == [False, False, True, True, True]
+    assert [one.reversed for one in grid.conditions] == [False, False, True, True, True, True, False, False]
     assert "1 is the highest rating and 5 is the lowest" in prompt_text(grid, "reversed_en")
     assert "1 为最高分，5 为最低分" in prompt_text(grid, "reversed_zh")
     assert "1 is the lowest rating" in prompt_text(grid, "usual_en")
-    assert "Rating: 4" in prompt_text(grid, "reversed_en/home"), "a 2 of the pool is a 4 on the reversed scale"
+    shown = prompt_text(grid, "reversed_en/home")
+    assert "Rating: 4" in shown, "a 2 of the pool is a 4 on the reversed scale"
+    assert 0 < shown.index("1 is the highest rating and 5 is the lowest") < shown.index("Rating: "), "said before"
+    in_chinese = prompt_text(grid, "reversed_zh/home")
+    assert 0 < in_chinese.index("1 为最高分，5 为最低分") < in_chinese.index("评分：4")
+    assert prompt_text(grid, "usual_en/home").count("highest") == 1, "a usual scale is explained once"
     assert grid.conditions[-1].demonstrations == DesignSpec("home", "us", None)
 
 

@@ -1,6 +1,6 @@
 """``python -m tests.judging.ray_run ITEMS RUN URL KILL_AFTER``: a run on a two-node local Ray cluster.
 
-One node is killed (its raylet and workers, without notice) when the mock has seen KILL_AFTER calls; 0 = never.
+One node is killed (its raylet and workers, without notice) when both have delivered KILL_AFTER steps; 0 = never.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import asyncio
 import logging
 import os
 import sys
-import urllib.request
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,16 @@ import ray
 from ray.cluster_utils import Cluster
 from tests.judging.batch_world import judges_of, plan_of
 
-from voirdire.judging.executors.ray import run_on_ray
+from voirdire.judging.executors.blueprint import Environment
+from voirdire.judging.executors.fleet import Fleet, Member
+from voirdire.judging.executors.ray import RayHandle, run_on_ray
+from voirdire.judging.executors.shard import News
 from voirdire.judging.limits import Limits
 from voirdire.judging.run_folder import RunFolder
 
 NODE = {"num_cpus": 1, "object_store_memory": 100_000_000, "include_dashboard": False}
 CONCURRENCY = 8
+LOST: list[str] = []
 
 
 async def main(items: Path, run: Path, url: str, kill_after: int) -> dict[str, Any]:
@@ -39,22 +43,56 @@ async def main(items: Path, run: Path, url: str, kill_after: int) -> dict[str, A
         with RunFolder(run) as home:
             home.register(plan, judges)
             limits = {judge.name: Limits(concurrency=CONCURRENCY, backoff=0.05, backoff_cap=0.2) for judge in judges}
-            killing = asyncio.create_task(_kill(cluster, other, url, kill_after))
+            begin_together(2)
+            delivered = count_deliveries()
+            killing = asyncio.create_task(_kill(cluster, other, delivered, kill_after))
             summary = await run_on_ray(plan, judges, home.ledger, limits=limits, signals=False)
             killed = await killed_by(killing)
-        return {"done": summary.progress.done, "stopped": str(summary.stopped or ""), "killed": killed}
+        return {
+            "done": summary.progress.done,
+            "stopped": str(summary.stopped or ""),
+            "killed": killed,
+            "delivered": sorted(delivered.values()),
+            "lost": LOST,
+        }
     finally:
         ray.shutdown()
         cluster.shutdown()
 
 
-async def _kill(cluster: Cluster, node: Any, url: str, after: int) -> bool:
+def count_deliveries() -> Counter[str]:
+    """Steps that each shard has delivered, by the shard's name."""
+    delivered: Counter[str] = Counter()
+    hear = Fleet._hear
+
+    async def counted(fleet: Fleet, member: Member, news: News) -> None:
+        delivered[member.handle.name] += len(news.steps)
+        fleet.lost = LOST
+        await hear(fleet, member, news)
+
+    Fleet._hear = counted  # type: ignore[method-assign]
+    return delivered
+
+
+def begin_together(count: int) -> None:
+    """No shard is dealt cells before all have begun, so that all are at work when one is killed."""
+    barrier = asyncio.Barrier(count)
+    begin = RayHandle.begin
+
+    async def together(handle: RayHandle, environment: Environment) -> None:
+        await begin(handle, environment)
+        await barrier.wait()
+
+    RayHandle.begin = together  # type: ignore[method-assign]
+
+
+async def _kill(cluster: Cluster, node: Any, delivered: Counter[str], after: int) -> bool:
+    """Kill the node when both have delivered so many steps."""
     while after:
-        await asyncio.sleep(0.02)
-        with urllib.request.urlopen(f"{url}/admin/stats", timeout=10) as reply:
-            if orjson.loads(reply.read())["calls"] >= after:
-                await asyncio.to_thread(cluster.remove_node, node, allow_graceful=False)
-                return True
+        await asyncio.sleep(0.01)
+        if len(delivered) == 2 and min(delivered.values()) >= after:
+            await asyncio.to_thread(cluster.remove_node, node, allow_graceful=False)
+            return True
     return False
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,6 +19,7 @@ from voirdire.judging.progress import Progress, Watch
 from voirdire.judging.providers.capability import Capability
 from voirdire.judging.spending import Budget, Price, PromptFacts, cost, cost_range, estimate
 from voirdire.judging.steps import Cell, Step
+from voirdire.judging.stopping import heard
 
 GRACE = 10.0
 
@@ -273,9 +272,6 @@ async def _together(lanes: Sequence[Lane]) -> None:
 @contextmanager
 def _signals(lanes: Sequence[Lane], stop: Callable[[], None], grace: float, wanted: bool) -> Iterator[None]:
     """While this lasts, a first signal stops gently and a second one at once."""
-    if not wanted or threading.current_thread() is not threading.main_thread():
-        yield
-        return
     loop = asyncio.get_running_loop()
     timers: list[asyncio.TimerHandle] = []
 
@@ -283,20 +279,16 @@ def _signals(lanes: Sequence[Lane], stop: Callable[[], None], grace: float, want
         for lane in lanes:
             lane.drop()
 
-    def heard() -> None:
+    def told() -> None:
         stop()
         if timers:
             drop()
         timers.append(loop.call_later(grace, drop))
 
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    for number in numbers:
-        loop.add_signal_handler(number, heard)
     try:
-        yield
+        with heard(told, wanted):
+            yield
     finally:
-        for number in numbers:
-            loop.remove_signal_handler(number)
         for timer in timers:
             timer.cancel()
 

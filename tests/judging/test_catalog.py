@@ -163,6 +163,9 @@ def test_no_entry_hides_a_later_one() -> None:
         ("anthropic/claude-sonnet-4-5-20250929", "temperature", "free"),
         ("anthropic/claude-3-5-haiku-20241022", "batch", True),
         ("google/gemini-2.5-flash", "max_tokens_field", "generationConfig.maxOutputTokens"),
+        ("google/models/gemini-2.5-flash", "known", True),
+        ("google/models/gemini-2.5-flash", "max_tokens", 8192),
+        ("google/gemini-2.0-flash-thinking-exp", "max_tokens", 8192),
         ("google/gemini-3-pro-preview", "temperature_value", None),
         ("zai/glm-4.6", "images", False),
         ("zai/glm-4.6v", "images", True),
@@ -171,6 +174,9 @@ def test_no_entry_hides_a_later_one() -> None:
         ("openrouter/x-ai/grok-4", "developer", "xAI"),
         ("openrouter/anthropic/claude-opus-4.7", "temperature", "rejected"),
         ("openrouter/openai/gpt-5.5", "temperature", "rejected"),
+        ("openrouter/anthropic/claude-3.7-sonnet:thinking", "developer", "Anthropic"),
+        ("openrouter/qwen/qwen3-vl-8b-thinking", "developer", "Alibaba"),
+        ("openrouter/qwen/qwen3-vl-8b-thinking", "known", True),
         ("openrouter/deepseek/deepseek-chat-v3", "images", False),
         ("compatible/Qwen/Qwen3-VL-8B-Instruct", "temperature", "free"),
         ("compatible/anthropic/claude-opus-4-7", "temperature", "unknown"),
@@ -178,6 +184,43 @@ def test_no_entry_hides_a_later_one() -> None:
 )
 def test_families(name: str, field: str, value: object) -> None:
     assert getattr(of(name), field) == value
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("openai/gpt-4o-search-preview", "openai/gpt-4o-mini-search-preview-2025-03-11"),
+        *("openai/gpt-4o-audio-preview", "openai/gpt-4o-mini-realtime-preview", "openai/gpt-4o-transcribe"),
+        *("openrouter/openai/gpt-4o-search-preview", "openrouter/openai/gpt-4o-mini-search-preview"),
+        *("openrouter/anthropic/claude-3.7-sonnet:thinking", "openrouter/meta-llama/llama-4-scout:thinking"),
+        *("openrouter/google/gemini-2.5-flash-lite:thinking", "openrouter/openai/gpt-4o:thinking"),
+        *("openrouter/deepseek/deepseek-r1:thinking", "openrouter/google/gemini-2.0-flash-thinking-exp:free"),
+    ],
+)
+def test_special_members_are_sent_no_temperature_and_have_room(name: str) -> None:
+    sent, _ = of(name).settle({})
+    assert "temperature" not in sent
+    assert sent[of(name).max_tokens_field] >= 4096
+
+
+def test_a_model_that_searches_refuses_sampling_parameters() -> None:
+    sent, notes = of("openai/gpt-4o-search-preview").settle({"temperature": 0, "top_p": 0.5})
+    assert sent == {"max_completion_tokens": 4096}
+    assert {note.fields["name"] for note in notes if note.key == "spending.note_dropped"} == {"temperature", "top_p"}
+
+
+@pytest.mark.parametrize(
+    ("model", "levels"),
+    [
+        ("gpt-5", ["minimal", "low", "medium", "high"]),
+        ("gpt-5.1", ["off", "low", "medium", "high"]),
+        ("gpt-5.1-2025-11-13", ["off", "low", "medium", "high"]),
+        ("gpt-5.2", ["off", "low", "medium", "high", "xhigh"]),
+        ("gpt-5.5", ["off", "low", "medium", "high", "xhigh"]),
+    ],
+)
+def test_efforts_of_a_model(model: str, levels: list[str]) -> None:
+    assert list(of(f"openai/{model}").reasoning) == levels
 
 
 def test_an_unknown_model_is_treated_with_care() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import math
 import re
 from pathlib import Path
@@ -122,6 +123,60 @@ def test_real_tokenizers_count_within_the_range(sentence: str, counts: tuple[int
     """Counted once with OpenAI's o200k and cl100k and with the tokenizer of anthropic 0.38."""
     tokens = text_tokens(sentence)
     assert all(tokens.low <= count <= tokens.high for count in counts)
+
+
+def test_english_prose_keeps_its_rate() -> None:
+    """Words of prose are not taken for codes: the high number stays near 2.75 characters to a token."""
+    prose = "How polite would people around you find it to refuse a gift three times before accepting it? " * 9
+    assert 1 / 2.75 <= text_tokens(prose).high / len(prose) < 1 / 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "dense"),
+    [
+        ("digits", "8571360924" * 40),
+        ("digits with spaces", "8 5 7 1 3 6 0 9 2 4 " * 40),
+        ("signs", "!@#$%^&*(){}[]|;:<>,./?~`" * 16),
+        ("base64", base64.b64encode(bytes(range(256))).decode()),
+        ("hexadecimal", bytes(range(256)).hex()),
+        ("capitals", "QXJZ" * 80),
+        ("one long run of letters", "qxjzvkw" * 60),
+        ("white space", "\t\n \r" * 80),
+        ("JSON", '{"a":[1,2,{"b":-0.5e-7}],"c_d":null}' * 9),
+    ],
+)
+def test_dense_text_has_at_most_one_token_to_a_character(kind: str, dense: str) -> None:
+    """No byte-level tokenizer makes more tokens than characters of ASCII; a reservation for these is not below that."""
+    tokens = text_tokens(dense)
+    words = sum(len(word) for word in re.findall("[a-z]+", dense)) if kind == "JSON" else 0
+    assert len(dense) - words <= tokens.high <= len(dense)
+    assert tokens.expected == pytest.approx(len(dense) / 4), "the expected number is as for other text"
+
+
+def test_single_letters_are_tokens() -> None:
+    assert text_tokens("a b c d e f").high >= 6
+
+
+def test_thinking_that_the_limit_does_not_hold_for_is_reserved() -> None:
+    """On Model Studio max_tokens may limit the answer only."""
+
+    def high(name: str, **parameters: Any) -> float:
+        return estimate(PromptFacts(), capability(*name.split("/", 1)), parameters).output.high
+
+    assert high("dashscope/qwen3-vl-plus") == 64
+    assert high("dashscope/qwen3-vl-plus", reasoning="on") == 8192 + 81920
+    assert high("dashscope/qwen3-vl-plus", reasoning="default") == 64 + 81920
+    assert high("dashscope/qwen3-vl-plus", reasoning="on", enable_thinking=False) == 8192
+    assert high("dashscope/qwen3-vl-plus", enable_thinking=True, thinking_budget=1000) == 64 + 1000
+    assert high("dashscope/qwen3-vl-8b-thinking", max_tokens=100) == 100 + 81920
+    assert high("dashscope/qwen3-vl-8b-instruct") == 64
+    assert high("zai/glm-5v-turbo", reasoning="on") == 8192
+
+
+def test_prices_of_a_resource_name() -> None:
+    own = Prices((("google/gemini-2.5-*", Price(1.0, 2.0)),))
+    assert own.of("google", "models/gemini-2.5-flash") == Price(1.0, 2.0)
+    assert own.of("google", "gemini-2.5-flash") == Price(1.0, 2.0)
 
 
 def test_an_estimate_of_a_call() -> None:

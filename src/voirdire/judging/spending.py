@@ -19,7 +19,7 @@ from voirdire.corpus.corpus import Note
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.nouns import Usage
 from voirdire.judging.providers.capability import Price
-from voirdire.judging.providers.catalog import is_price
+from voirdire.judging.providers.catalog import bare_name, is_price
 from voirdire.judging.tokens import CallTokens, PromptFacts, Range, estimate
 
 __all__ = [
@@ -54,8 +54,9 @@ class Prices:
         >>> own.of("openai", "gpt-5.5").output, own.of("google", "gemini-2.5-pro")
         (2.0, None)
         """
-        name = f"{provider}/{model}"
-        return next((price for pattern, price in self.entries if fnmatchcase(name, pattern)), known)
+        names = {f"{provider}/{model}", f"{provider}/{bare_name(provider, model)}"}
+        fits = (price for pattern, price in self.entries if any(fnmatchcase(name, pattern) for name in names))
+        return next(fits, known)
 
 
 def read_prices(path: str | Path) -> Prices:

@@ -55,6 +55,8 @@ THOUGHT = 400
 
 _CJK = re.compile("[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _LATIN = re.compile("[\u0000-\u024f\u2000-\u206f]")
+_WORD = re.compile(" ?(?<![A-Za-z0-9+/=_])[A-Z]?[a-z\u00df-\u00f6\u00f8-\u00ff]{1,19}(?![A-Za-z0-9+/=_])")
+"""A word of prose with the space before it: not in capitals, not among digits, not long without a break."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +86,8 @@ def estimate(facts: PromptFacts, capability: Capability, parameters: Mapping[str
     given = parameters or {}
     texts = sum((text_tokens(text) for text in facts.texts), NOTHING)
     images = sum((image_tokens(*size, capability.image_rule) for size in facts.images), NOTHING)
-    limit = capability.limit(given)
-    expected = min(_expected_output(capability, given), limit)
-    return CallTokens(texts + images + FRAME, Range(1, expected, limit))
+    expected = min(_expected_output(capability, given), capability.limit(given))
+    return CallTokens(texts + images + FRAME, Range(1, expected, capability.most(given)))
 
 
 def _expected_output(capability: Capability, parameters: Mapping[str, Any]) -> int:
@@ -100,14 +101,30 @@ def _expected_output(capability: Capability, parameters: Mapping[str, Any]) -> i
 
 @lru_cache(maxsize=4096)
 def text_tokens(text: str) -> Range:
-    """Tokens of a text, by characters per class of script.
+    """Tokens of a text, by characters per class of script; at most, what is not plain words has one to a character.
 
     >>> text_tokens("abcd" * 100).expected, text_tokens("礼貌" * 50).expected
     (100.0, 80.0)
+    >>> text_tokens("3.14159265").high, text_tokens("SGVsbG8gd29ybGQ=").high
+    (10.0, 16.0)
     """
     cjk = len(_CJK.findall(text))
     latin = len(_LATIN.findall(text))
-    return LATIN * latin + CJK * cjk + OTHER * (len(text) - latin - cjk)
+    found = LATIN * latin + CJK * cjk + OTHER * (len(text) - latin - cjk)
+    return Range(found.low, found.expected, found.high + _dense(text, latin))
+
+
+def _dense(text: str, latin: int) -> float:
+    """What is added to the high number for Latin characters outside plain words: digits, signs, codes, odd spaces.
+
+    Each of them may be a token; a plain word, with the space before it, is at least one.
+    """
+    plain, short = 0, 0.0
+    for word in _WORD.finditer(text):
+        length = word.end() - word.start()
+        plain += length
+        short += max(0.0, 1 - length * LATIN.high)
+    return short + (latin - plain) * (1 - LATIN.high)
 
 
 def image_tokens(width: int, height: int, rule: Mapping[str, Any]) -> Range:

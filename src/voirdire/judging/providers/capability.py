@@ -109,6 +109,7 @@ class Capability:
     greedy : what is sent besides a temperature of 0
     image_rule : how the provider counts an image, see spending.image_tokens
     output_tokens : tokens of a typical reply, thinking included
+    thinking_beyond : tokens of thinking that may come on top of the limit on the reply; 0 = the limit holds for both
     """
 
     provider: str
@@ -132,6 +133,7 @@ class Capability:
     batch_images: bool = False
     image_rule: Mapping[str, Any] = field(default_factory=dict)
     output_tokens: int = 4
+    thinking_beyond: int = 0
     developer: str = ""
     origin: str = ""
     price: Price | None = None
@@ -157,6 +159,32 @@ class Capability:
         """The limit on the tokens of a reply that is sent with these parameters. Raises UsageError as ``settle``."""
         asked = {name: value for name, value in parameters.items() if value is not None and value != DEFAULT}
         return _limit(self, asked, _reasoning(self, parameters, asked)[0])
+
+    def most(self, parameters: Mapping[str, Any]) -> int:
+        """The most tokens that a reply can have: the limit, and the thinking that the limit does not hold for.
+
+        A ``thinking_budget`` among the parameters is the bound of that thinking. Raises UsageError as ``settle``.
+
+        >>> from voirdire.judging.providers.catalog import capability
+        >>> model = capability("dashscope", "qwen3-vl-plus")
+        >>> model.most({}), model.most({"reasoning": "on"}), model.most({"reasoning": "on", "thinking_budget": 2000})
+        (64, 90112, 10192)
+        """
+        limit = self.limit(parameters)
+        if not self.thinking_beyond or not self._thinks(parameters):
+            return limit
+        own = parameters.get("thinking_budget")
+        bounded = isinstance(own, int) and not isinstance(own, bool) and own >= 0
+        return limit + (own if bounded else self.thinking_beyond)
+
+    def _thinks(self, parameters: Mapping[str, Any]) -> bool:
+        own = parameters.get("enable_thinking")
+        if isinstance(own, bool):
+            return own
+        asked = {name: value for name, value in parameters.items() if value is not None and value != DEFAULT}
+        level, fragment = _reasoning(self, parameters, asked)
+        left_to_provider = "reasoning" in parameters and not fragment
+        return self.thinking or left_to_provider or level not in ("", "off")
 
 
 DEFAULT = "default"

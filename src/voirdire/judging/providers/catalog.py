@@ -34,6 +34,7 @@ __all__ = [
     "Price",
     "ProviderEntry",
     "Wire",
+    "bare_name",
     "capability",
     "own_models",
     "price_of",
@@ -56,7 +57,17 @@ class ModelEntry:
 
     def fits(self, provider: str, model: str) -> bool:
         """Whether the entry is about this model."""
-        return provider == self.provider and any(fnmatchcase(model, pattern) for pattern in self.match)
+        names = {model, bare_name(provider, model)}
+        return provider == self.provider and any(fnmatchcase(name, each) for each in self.match for name in names)
+
+
+def bare_name(provider: str, model: str) -> str:
+    """The name by which the tables know a model: Google's own resource names begin with ``models/``.
+
+    >>> bare_name("google", "models/gemini-2.5-flash"), bare_name("compatible", "models/mine")
+    ('gemini-2.5-flash', 'models/mine')
+    """
+    return model.removeprefix("models/") if provider == "google" else model
 
 
 @cache
@@ -267,6 +278,7 @@ SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
         "batch_images": (_flag, "batch_images = true"),
         "image_rule": (is_image_rule, 'image_rule = { kind = "flat", tokens = 1000 }'),
         "output_tokens": (_count, "output_tokens = 400"),
+        "thinking_beyond": (_count, "thinking_beyond = 32768"),
         "developer": (_text, 'developer = "OpenAI"'),
         "origin": (_text, 'origin = "us"'),
         "price": (is_price, PRICE),

@@ -15,6 +15,8 @@ from voirdire.judging.steps import Cell, Shown, Step
 MALFORMED_RETRIES = 5
 FAILED_ATTEMPTS = 6
 KEPT_CHARACTERS = 20_000
+KEPT_NAME = 200
+"""Characters of a reply, and of the names of models and servers in it, that are kept."""
 
 COUNTED = ("server", "timeout", "connection")
 """Kinds of failure that count against a cell."""
@@ -109,7 +111,8 @@ def answered(
     attempt = Attempt(
         cell=job.cell.id, number=job.attempts, kind=kind, at=at, seconds=round(seconds, 4), prompt=call.prompt.digest,
         status=200, text=kept, reasoning=reasoning, note=_note(kind, why, text_cut, reasoning_cut),
-        served=reply.served, served_by=reply.served_by, usage=reply.usage, cost=cost,
+        served=_kept(reply.served, "", KEPT_NAME)[0], served_by=_kept(reply.served_by, "", KEPT_NAME)[0],
+        usage=reply.usage, cost=cost,
     )  # fmt: skip
     if kind == "malformed":
         job.malformed += 1

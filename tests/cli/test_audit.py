@@ -127,16 +127,6 @@ def test_out_must_be_a_folder(simulated: Path, tmp_path: Path, capsys: pytest.Ca
     assert "is a file" in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["demo", "--out", str(tmp_path), "--draws", "100", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert (tmp_path / "corpus" / "ratings.csv").exists()
-    assert Path(document["report"]) == tmp_path / "audit" / "report.html"
-    assert {row["statistic"] for row in document["results"]} >= {"gate", "verdict"}
-    assert voirdire.Profile.load(tmp_path / "audit").meta["simulated"] is True
-
-
 def test_simulate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["simulate", "--out", str(tmp_path / "a"), "--items", "24", "--judge", "mine=compressed"]) == 0
     assert str(tmp_path / "a") in capsys.readouterr().out

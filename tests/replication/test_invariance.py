@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,9 @@ DECIDED_BY_RANDOM = ("verdict", "gate")
 
 @pytest.fixture(scope="module")
 def frames() -> Frames:
-    """The demonstration corpus: two pools, four questions, four judges with missing ratings and repeats."""
-    drawn: SimulatedTables = simulate_tables(demo_world(), SEED)
+    """The demonstration's world in three conditions: two pools, four questions, judges with missing ratings, repeats."""
+    world = replace(demo_world(), conditions=demo_world().conditions[:3], repeats=2)
+    drawn: SimulatedTables = simulate_tables(world, SEED)
     names = ("ratings", "items", "questions", "judgments", "judges", "conditions")
     return {name: getattr(drawn, name) for name in names}
 

@@ -1,4 +1,4 @@
-"""Tables, files and the demonstration corpus."""
+"""Tables and files of simulated corpora."""
 
 import tomllib
 from dataclasses import fields, replace
@@ -9,7 +9,6 @@ import pytest
 from voirdire.app.simulate import simulate
 from voirdire.errors import UsageError
 from voirdire.scales import Scale
-from voirdire.simulation.demo import demo_texts, write_demo
 from voirdire.simulation.judges import Character
 from voirdire.simulation.presets import paired_world
 from voirdire.simulation.tables import simulate_tables, write_tables
@@ -88,37 +87,6 @@ def test_written_tables_read_back(tmp_path, form):
 def test_unknown_forms_are_refused(tmp_path):
     with pytest.raises(ValueError, match="csv"):
         write_tables(simulate_tables(paired_world(items=12), seed=2), tmp_path, "xlsx")
-
-
-def test_the_demo_is_the_same_to_the_byte_and_says_it_is_simulated(tmp_path):
-    write_demo(tmp_path / "one")
-    write_demo(tmp_path / "two")
-    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
-    readme = (tmp_path / "one" / "README.md").read_text(encoding="utf-8")
-    assert readme.startswith("# SIMULATED: nobody rated this")
-    assert "没有人评过" in readme
-    manifest = tomllib.loads((tmp_path / "one" / "corpus.toml").read_text(encoding="utf-8"))
-    assert manifest["simulated"] is True
-    assert set(manifest["digests"]) >= {"items.csv", "ratings.csv", "judgments.csv"}
-
-
-def test_the_demo_has_what_the_quick_start_promises(tmp_path):
-    written = write_demo(tmp_path)
-    items, judges = pl.read_csv(written["items"]), pl.read_csv(written["judges"])
-    judgments, ratings = pl.read_csv(written["judgments"]), pl.read_csv(written["ratings"])
-    assert items.height >= 24
-    assert judges.height >= 3
-    assert set(ratings["question"]) == {"q1", "q2", "q3", "q4"}
-    assert {"malformed", "refused"} < set(judgments["status"])
-    pairs = items.group_by("pair_id").agg(pl.col("culture").n_unique(), pl.col("category").n_unique())
-    assert pairs.select(pl.col("culture").min(), pl.col("category").max()).row(0) == (2, 1)
-
-
-def test_every_demo_text_is_marked_in_its_language_and_no_two_are_equal():
-    texts = demo_texts()
-    assert texts["text.en"].str.starts_with("[SIMULATED: nobody rated this] ").all()
-    assert texts["text.zh"].str.starts_with("【模拟数据：没有人评过】").all()
-    assert texts["text.en"].n_unique() == texts["text.zh"].n_unique() == texts.height == 60
 
 
 def test_simulate_writes_the_asked_corpus(tmp_path):

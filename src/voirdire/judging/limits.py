@@ -22,8 +22,9 @@ SEARCH, FASTEST_SEARCH = 0.19, 1.5
 """Growth for each reply after a storm (doubling every four), and in all replies of a second together."""
 GROWTH, FASTEST_GROWTH = 0.0001, 0.5
 """Growth for a reply, times the replies since the last refusal; and in all replies of a second together."""
-BACK, SOON, BACK_SOON, BACK_IN_ROW = 0.96, 8, 0.9, 0.5
-"""What a refusal leaves of the rate: usually, fewer than 8 replies after the last one, and every fourth in a row."""
+BACK, SOON, BACK_SOON, BACK_IN_ROW, BACK_FOUND = 0.96, 8, 0.9, 0.5, 0.7
+"""What a refusal leaves of the rate: usually, fewer than 8 replies after the last one, every fourth in a row, and when
+it ends the search after a storm, which has doubled the rate while the server's reserve was used up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +172,8 @@ class Pace:
         if self._stormy():
             self._storm(now, retry_after, still_open, allowed)
         elif self.rate < math.inf:
-            self._searching = False
             self._slow_down(others, allowed)
+            self._searching = False
         if not self._episodes or self._episodes[-1][1] < self._let_through:
             self._episodes.append((now, self._let_through))
         self._clean = 0
@@ -186,7 +187,9 @@ class Pace:
     def _slow_down(self, others: int, allowed: float) -> None:
         if others + 1 >= int(self.concurrency) < self.most:
             self.concurrency = max(1.0, self.concurrency - 1.0)
-        if self._in_row == 1:
+        if self._searching:
+            self.rate = min(self.rate, max(allowed, BACK_FOUND * self.rate, SLOWEST))
+        elif self._in_row == 1:
             self.rate = min(self.rate, max(allowed, (BACK if self._clean >= SOON else BACK_SOON) * self.rate, SLOWEST))
         elif self._in_row % 4 == 0:
             self.rate = min(self.rate, max(allowed, BACK_IN_ROW * self.rate, SLOWEST))

@@ -282,3 +282,43 @@ def test_what_cannot_be_spread_is_refused() -> None:
         check_ray([], budget=1.0)
     with pytest.raises(UsageError, match="object of this program"):
         check_ray([], own=["mine"])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"executor": "slurm"}, "no executor 'slurm'"),
+        ({"ray_address": "auto"}, "--ray-address is for --executor ray alone"),
+        ({"executor": "ray", "budget": 1.0}, "hard stop"),
+        ({"executor": "ray"}, "object of this program"),
+    ],
+)
+def test_the_run_command_refuses_what_cannot_be_spread(options: dict[str, Any], words: str, tmp_path: Path) -> None:
+    import voirdire
+
+    def judge(item: Any) -> int:
+        return 3
+
+    with pytest.raises(UsageError, match=words):
+        voirdire.run(corpus(tmp_path / "corpus", 2), judge, out=tmp_path / "run", **options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_run_command_hands_over_to_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import voirdire
+    from voirdire.judging.executors import ray
+
+    asked: dict[str, Any] = {}
+
+    async def instead(plan: Plan, judges: Any, ledger: Any, **options: Any) -> Summary:
+        asked.update(options)
+        watch = options["watch"]
+        watch.begin({judge.name: judge.lane for judge in judges}, ledger.counts(), {})
+        return Summary(watch.snapshot())
+
+    monkeypatch.setattr(ray, "run_on_ray", instead)
+    monkeypatch.setenv("OPENAI_API_KEY", KEYS["OPENAI_API_KEY"])
+    items = corpus(tmp_path / "corpus", 2)
+    voirdire.run(items, "openai/gpt-4o", out=tmp_path / "run", executor="ray", ray_address="auto", concurrency=3)
+    assert asked["address"] == "auto"
+    assert asked["limits"]["openai/gpt-4o"].concurrency == 3

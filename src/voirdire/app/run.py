@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.app.price import RunPrice, capability_of, own_prices, price_of
 from voirdire.app.run_inputs import DEFAULT_GRID, RunInputs, options_of, read_run
 from voirdire.corpus.corpus import Note
+from voirdire.errors import UsageError
 from voirdire.judging.nouns import Judge, RunStopped
 from voirdire.judging.progress import Progress as RunProgress
 from voirdire.judging.progress import Watch
@@ -123,6 +124,7 @@ def run_read(
     try:
         if inputs.options.batch:
             _check_batches(inputs, judges)
+        _check_executor(inputs)
         return _run(inputs, judges, price, out, Listeners(watch or Watch(), begun, tell))
     finally:
         _in_a_loop(_close(judges))
@@ -156,6 +158,22 @@ def _check_batches(inputs: RunInputs, judges: list[Judge]) -> None:
     check_images(batch_judges(judges), (*material.items, *material.held_out), inputs.plan.conditions)
 
 
+def _check_executor(inputs: RunInputs) -> None:
+    """Raise UsageError for an executor that there is not, or that cannot make this run."""
+    options = inputs.options
+    if options.executor is None:
+        if options.ray_address is not None:
+            raise UsageError("executor.address")
+        return
+    from voirdire.judging.executors.ray import check_ray
+
+    if options.executor != "ray":
+        raise UsageError("executor.unknown", value=options.executor)
+    if options.batch:
+        raise UsageError("executor.batch")
+    check_ray(inputs.plan.specs, own=inputs.given, budget=options.budget)
+
+
 def _run(inputs: RunInputs, judges: list[Judge], price: RunPrice, out: Path, listeners: Listeners) -> RunResult:
     from voirdire.judging.export import export
     from voirdire.judging.run_folder import RunFolder
@@ -187,7 +205,7 @@ def _begun(inputs: RunInputs, price: RunPrice, out: Path, ledger: Ledger) -> Beg
 def _asking(
     inputs: RunInputs, judges: list[Judge], ledger: Ledger, listeners: Listeners
 ) -> Coroutine[Any, Any, Summary]:
-    """The run itself, not begun yet: one process that asks, or the providers' batch APIs."""
+    """The run itself, not begun yet: one process that asks, the providers' batch APIs, or Ray."""
     from voirdire.judging.batching import batch_runner
     from voirdire.judging.runner import run as run_plan
     from voirdire.judging.spending import Budget
@@ -209,6 +227,19 @@ def _asking(
         )
     batch_runner.refuse_while_under_way(ledger)
     limits = limits_of(inputs, judges)
+    if options.executor is not None:
+        from voirdire.judging.executors.ray import run_on_ray
+
+        return run_on_ray(
+            plan,
+            judges,
+            ledger,
+            address=options.ray_address,
+            limits=limits,
+            tariffs=tariffs,
+            watch=watch,
+            timeout=options.timeout,
+        )
     return run_plan(plan, judges, ledger, limits=limits, tariffs=tariffs, budget=budget, watch=watch, seed=options.seed)
 
 

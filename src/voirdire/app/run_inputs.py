@@ -38,6 +38,8 @@ class RunOptions:
     budget : US dollars; prices : TOML file
     concurrency, requests_per_minute, tokens_per_minute : at most, for every provider; timeout : seconds for one call
     batch : by the providers' batch APIs, at their lower price and within a day
+    executor : ``ray`` to ask from the nodes of a Ray cluster; ray_address : its address, ``auto`` for that of this
+        machine, None to begin one here
     tables : how the corpus is read, by the names of CorpusOptions: further tables (items, ratings, raters), the
         scale (low, high, level, labels), pools, mapping, encoding, ...
     """
@@ -58,6 +60,8 @@ class RunOptions:
     tokens_per_minute: float | None = None
     timeout: float = 120.0
     batch: bool = False
+    executor: str | None = None
+    ray_address: str | None = None
     tables: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -46,6 +46,8 @@ def run(
     tpm: r.Tpm = None,
     timeout: r.Timeout = None,
     batch: r.Batch = False,
+    executor: r.Executor = None,
+    ray_address: r.RayAddress = None,
     items: o.Items = None,
     ratings: o.Ratings = None,
     raters: o.Raters = None,

@@ -41,6 +41,8 @@ Rpm = Annotated[float | None, _option("--rpm", MONEY, "N")]
 Tpm = Annotated[float | None, _option("--tpm", MONEY, "N")]
 Timeout = Annotated[float | None, _option("--timeout", MONEY, "SECONDS")]
 Batch = Annotated[bool, _option("--batch", MONEY)]
+Executor = Annotated[str | None, _option("--executor", MONEY, "ray")]
+RayAddress = Annotated[str | None, _option("--ray-address", MONEY, "ADDRESS")]
 Status = Annotated[bool, _option("--status", "cli.panel.output")]
 Out = Annotated[Path | None, _option("--out", "cli.panel.output", "DIR")]
 

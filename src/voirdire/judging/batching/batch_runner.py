@@ -14,7 +14,7 @@ from voirdire.judging.batching.collecting import Collector
 from voirdire.judging.batching.lane import BatchLane, Sleep, Tell
 from voirdire.judging.nouns import Judge, Outcome, Reply, RunStopped
 from voirdire.judging.progress import Watch
-from voirdire.judging.runner import Purse, Summary, Tariff
+from voirdire.judging.runner import Purse, Summary, Tariff, budget_stop, carried
 from voirdire.judging.spending import Budget, cost
 from voirdire.judging.stopping import heard
 from voirdire.texts import text
@@ -61,7 +61,7 @@ async def run_batches(
     ledger cannot be written. A run that is interrupted leaves its batches at the provider; the same call goes on.
     """
     watch = watch or Watch()
-    purse = BatchPurse(plan, budget or Budget(), tariffs or {})
+    purse = BatchPurse(plan, carried(budget, ledger), tariffs or {})
     stopped = ""
     try:
         asked = batch_judges(judges)
@@ -186,8 +186,7 @@ def _why_stopped(lanes: Sequence[BatchLane], progress: Progress, reason: str, pu
         return RunStopped("run.stopped_interrupt", **counts)
     stopped = [lane for lane in lanes if lane.stopped]
     if stopped and all(lane.stopped == "budget" for lane in stopped):
-        spent, limit = f"{purse.budget.spent:.2f}", f"{purse.budget.limit or 0:.2f}"
-        return RunStopped("run.stopped_budget", spent=spent, limit=limit, **counts)
+        return budget_stop(purse.budget, **counts)
     return BatchesStopped(stopped, pending, progress.total)
 
 

@@ -148,7 +148,8 @@ class Collector:
         tally.charge(cost)
         self.proven = True
         shown = self._asks.shown(cell)
-        return answered(job, call, reply, at=batch.at, seconds=seconds, cost=cost, shown=shown)
+        step = answered(job, call, reply, at=batch.at, seconds=seconds, cost=cost, shown=shown)
+        return step if cost is not None else replace(step, held=batch.reserved / batch.requests)
 
     def _reply(self, line: Line | CallFailed) -> Reply:
         if isinstance(line, CallFailed):

@@ -42,6 +42,9 @@ PASSING = ("rate_limit", "overload", "server", "timeout", "connection")
 LONGEST_PAUSE = 10
 """A pause grows with every failure in a row up to so many times the usual one."""
 
+LOOKS = 12
+"""Looks after a batch was handed over until the pause between two of them has its full length."""
+
 Tell = Callable[[Note], None]
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -78,7 +81,7 @@ class BatchLane:
         self._shut_out = False
         self._held: dict[int, float] = {}
         self._absent: dict[int, int] = {}
-        self._troubles = self._barren = self._unwanted = self._looks_to_wait = 0
+        self._looks = self._troubles = self._barren = self._unwanted = self._looks_to_wait = 0
 
     async def run(self) -> None:
         """Go on until every cell has an outcome, or the lane has stopped and nothing of it is under way.
@@ -100,9 +103,16 @@ class BatchLane:
                 finished = self.stopped or not (waited or self._looks_to_wait)
                 if self._shut_out or (finished and not self._book.open(self.judge.name)):
                     return
-                await self._sleep(self._poll * min(2**self._troubles, LONGEST_PAUSE))
+                await self._sleep(self._pause())
         finally:
             self._spool.unlink(missing_ok=True)
+
+    def _pause(self) -> float:
+        """Short after a batch was handed over, since small ones end soon; long while the provider has troubles."""
+        self._looks += 1
+        if self._troubles:
+            return self._poll * min(2**self._troubles, LONGEST_PAUSE)
+        return self._poll * min(1.0, self._looks / LOOKS)
 
     # what is under way
 
@@ -221,7 +231,7 @@ class BatchLane:
                 self._book.close(batch, collected=False)
             raise
         self._book.opened(batch, provider_id)
-        self._unwanted = 0
+        self._unwanted = self._looks = 0
         self._note("submitted", batch, provider_id=provider_id, requests=batch.requests, bytes=packed.n_bytes)
 
     # money, troubles, words

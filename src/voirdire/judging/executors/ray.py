@@ -88,13 +88,13 @@ def check_ray(specs: Iterable[JudgeSpec], *, own: Iterable[str] = (), budget: fl
 
     own : names of judges that are objects of the program
     """
+    if budget is not None:
+        raise UsageError("executor.budget")
     for name in own:
         raise UsageError("executor.given", judge=name)
     for spec in specs:
         if spec.provider in _HERE_ONLY:
             raise UsageError("executor.judge", judge=spec.name, provider=spec.provider)
-    if budget is not None:
-        raise UsageError("executor.budget")
 
 
 class RayHandle:

@@ -40,6 +40,8 @@ def lines(status: RunStatus, folder: Path, lang: str) -> list[str]:
     share = f"{int(100 * done / status.total)}" if status.total else "100"
     counts = {"done": f"{done:,}", "total": f"{status.total:,}", "percent": share}
     said = [text("cli_run.progress.cells", lang, **counts), jp.money(sum(status.cost.values()))]
+    if status.held:
+        said.append(text("run.held", lang, dollars=jp.money(status.held)))
     if status.writer is not None and status.per_second:
         said.append(text("cli_run.progress.rate", lang, rate=f"{status.per_second:.1f}"))
         said.append(text("cli_run.progress.left", lang, time=jp.duration(pending / status.per_second, lang)))

@@ -6,7 +6,7 @@ import asyncio
 import heapq
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -16,6 +16,9 @@ from voirdire.judging.limits import Breaker, Limits, Pace, Quota, pause_after, w
 from voirdire.judging.nouns import CallFailed, Judge, Outcome
 from voirdire.judging.steps import Cell, Sink, Source, Step
 from voirdire.judging.work import COUNTED, FAILED_ATTEMPTS, Asks, Job, Price, ask, named_cost
+
+Most = Callable[[Cell, int], float]
+"""(cell, malformed replies) -> what its next call can cost at most, in dollars."""
 
 PAGE = 64
 REFUSALS = ("rate_limit", "overload")
@@ -115,7 +118,8 @@ class Lane:
     A slot is held from the start of a call until what came of it is safe in the sink; a cell that waits holds none.
     ``run`` raises what the sink raises (a full disk), and what a judge raises beside CallFailed.
 
-    judges : all of this lane; rng : jitter; spending : None where nothing has a price
+    judges : all of this lane; rng : jitter; spending : None where nothing is counted
+    most : asked without ``spending``, for a call whose cost nobody told
     """
 
     def __init__(
@@ -129,6 +133,7 @@ class Lane:
         *,
         spending: Spending | None = None,
         price: Price = named_cost,
+        most: Most = lambda _cell, _malformed: 0.0,
         tally: Tally | None = None,
     ) -> None:
         self.lines = [Line(judge, Breaker(limits)) for judge in judges]
@@ -137,6 +142,7 @@ class Lane:
         self.short = False
         self._asks, self._source, self._sink, self._rng = asks, source, sink, rng
         self._spending, self._price, self._tally = spending, price, tally
+        self._most = most
         self._requests = Quota(limits.requests_per_minute) if limits.requests_per_minute else None
         self._tokens = Quota(limits.tokens_per_minute) if limits.tokens_per_minute else None
         self._waiting: list[tuple[float, tuple[int, ...], Job, Line]] = []
@@ -290,13 +296,16 @@ class Lane:
 
     async def _attempt(self, line: Line, job: Job, begun: Begun) -> None:
         cost: float | None = None
+        malformed = job.malformed
         try:
             step, failure = await ask(job, line.judge, self._asks, self._clock, self._price)
-            unbilled = failure is not None and failure.kind not in ("timeout", "connection")
-            cost = 0.0 if unbilled else step.attempt.cost
+            cost = 0.0 if failure is not None and failure.free else step.attempt.cost
         finally:
             if self._spending is not None:
                 self._spending.settle(begun.expected.dollars, cost)
+        if cost is None:
+            counted = self._spending is not None
+            step = replace(step, held=begun.expected.dollars if counted else self._most(job.cell, malformed))
         if self._tokens is not None:
             used = (step.attempt.usage.input or 0) + (step.attempt.usage.output or 0)
             self._tokens.take(self._clock(), used - begun.expected.tokens if used else 0.0)

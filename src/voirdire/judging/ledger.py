@@ -64,6 +64,12 @@ CREATE TRIGGER outcome_stays BEFORE UPDATE ON outcome BEGIN SELECT RAISE(ABORT, 
 CREATE TRIGGER outcome_kept BEFORE DELETE ON outcome BEGIN SELECT RAISE(ABORT, 'append only'); END;
 """
 
+HELD_TABLE = """
+CREATE TABLE IF NOT EXISTS held (
+  cell INTEGER NOT NULL, number INTEGER NOT NULL, dollars REAL NOT NULL, PRIMARY KEY (cell, number)
+) WITHOUT ROWID
+"""
+
 COUNTED = ("server", "timeout", "connection")
 """Kinds of failure that count against a cell."""
 
@@ -74,8 +80,8 @@ SELECT c.id, c.item, c.condition, c.question, c.repeat,
   (SELECT count(*) FROM attempt a WHERE a.cell = c.id AND a.kind IN ('server', 'timeout', 'connection')
      AND a.number > (SELECT coalesce(max(p.number), 0) FROM pardon p WHERE p.cell = c.id))
 FROM cell c
-WHERE c.judge = (SELECT id FROM judge WHERE id = ? AND planned) AND (c.item, c.condition, c.question, c.repeat) > (?, ?, ?, ?)
-  AND {planned} AND NOT EXISTS (SELECT 1 FROM outcome o WHERE o.cell = c.id)
+WHERE c.judge = (SELECT id FROM judge WHERE id = ? AND planned)
+  AND (c.item, c.condition, c.question, c.repeat) > (?, ?, ?, ?) AND {planned} AND NOT EXISTS (SELECT 1 FROM outcome o WHERE o.cell = c.id)
 ORDER BY c.item, c.condition, c.question, c.repeat LIMIT ?
 """
 PLANNED = """
@@ -83,6 +89,7 @@ c.item IN (SELECT id FROM item WHERE planned) AND c.condition IN (SELECT id FROM
 AND c.question IN (SELECT id FROM question WHERE planned)
 AND c.repeat <= (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'repeats')
 """
+HELD = "SELECT (SELECT total(dollars) FROM held) + total(value) FROM meta WHERE key IN ('lost', 'exposed')"
 START = (0, 0, 0, 0)
 _QUERY = _PENDING.format(planned=PLANNED)
 
@@ -116,6 +123,8 @@ class Ledger:
             if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 self._create(db)
             row = db.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+            if row is not None and row[0] == FORMAT:
+                db.execute(HELD_TABLE)
         except sqlite3.DatabaseError as error:
             db.close()
             if isinstance(error, sqlite3.OperationalError) and _is_full(error):
@@ -240,6 +249,30 @@ class Ledger:
         query = "SELECT j.name, sum(a.cost) FROM attempt a JOIN cell c ON c.id = a.cell JOIN judge j ON j.id = c.judge"
         return dict(self._db.execute(f"{query} WHERE a.cost > 0 GROUP BY j.id"))
 
+    def held(self) -> float:
+        """Dollars that a budget counts beside ``costs``: of calls whose cost nobody told, or that never came back.
+
+        After a session without an end (a kill) the mark of its open calls is among them, see ``Exposure``.
+        """
+        return float(self._db.execute(HELD).fetchone()[0])
+
+    def expose(self, dollars: float) -> None:
+        """Write down what the open calls of this session may cost at most; it counts until ``lose``."""
+        with self.writing() as db:
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('exposed', ?)", (repr(dollars),))
+
+    def lose(self, dollars: float) -> None:
+        """Count dollars for good that calls without an attempt may have cost, instead of what ``expose`` said."""
+        lost = float(self.meta("lost") or 0) + dollars
+        with self.writing() as db:
+            db.execute("DELETE FROM meta WHERE key = 'exposed'")
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('lost', ?)", (repr(lost),))
+
+    def close_exposure(self) -> None:
+        """At the begin of a session: what an earlier one left open without an end is counted for good."""
+        if (left := self.meta("exposed")) is not None:
+            self.lose(float(left))
+
     def write(
         self, steps: Sequence[Step], outcomes: Sequence[Outcome] = (), pardons: Mapping[int, int] | None = None
     ) -> None:
@@ -250,6 +283,9 @@ class Ledger:
                     "INSERT INTO attempt VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     [self._row(step) for step in steps],
                 )
+            held = [(step.attempt.cell, step.attempt.number, step.held) for step in steps if step.held]
+            if held:
+                db.executemany("INSERT INTO held VALUES (?, ?, ?)", held)
             ended = [*(step.outcome for step in steps if step.outcome is not None), *outcomes]
             if ended:
                 rows = [(end.cell, end.status, end.rating, end.attempts) for end in ended]

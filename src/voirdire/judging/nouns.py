@@ -217,16 +217,29 @@ class CallFailed(Exception):  # noqa: N818 - a call that gave no reply is expect
     retry_after : seconds that the provider asks to wait, or None
     status : the HTTP status, or None where none was received
     why : the provider's sentence, with keys struck out; untrusted
+    sent : False where it is certain that nothing was sent, so that nothing can be charged
     """
 
     def __init__(
-        self, kind: FailureKind, why: str = "", *, status: int | None = None, retry_after: float | None = None
+        self,
+        kind: FailureKind,
+        why: str = "",
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        sent: bool = True,
     ) -> None:
         super().__init__(f"{kind}: {why}")
         self.kind = kind
         self.why = why
         self.status = status
         self.retry_after = retry_after
+        self.sent = sent
+
+    @property
+    def free(self) -> bool:
+        """Whether the call was certainly not charged: refused by the server, or never sent."""
+        return self.kind not in ("timeout", "connection") or not self.sent
 
 
 @dataclass(frozen=True, slots=True)

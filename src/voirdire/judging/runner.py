@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.judging.exposure import Exposure
 from voirdire.judging.lane import Expected, Lane
 from voirdire.judging.ledger import START, Ledger
 from voirdire.judging.limits import Limits
@@ -62,7 +63,8 @@ async def run(
     Parameters
     ----------
     limits : for every lane, or by judge's name (the strictest of a lane's judges holds for the lane)
-    tariffs : by judge's name; budget : a hard stop, see ``spending.Budget``
+    tariffs : by judge's name; budget : a hard stop that knows what earlier sessions cost (``Ledger.costs``); what
+        the ledger holds for calls without a known cost (``Ledger.held``) is counted here
     watch : counts what happens; seed : of the jitter of waiting times
     signals : SIGINT and SIGTERM let the calls in flight finish for ``grace`` seconds; a second one does not
 
@@ -70,8 +72,9 @@ async def run(
     that was committed stays, and the same call goes on.
     """
     watch = watch or Watch()
-    purse = Purse(plan, budget or Budget(), tariffs or {})
-    sink = GroupCommit(ledger)
+    ledger.close_exposure()
+    purse = Purse(plan, carried(budget, ledger), tariffs or {}, Exposure(ledger.expose))
+    sink = GroupCommit(ledger, purse.kept)
     lanes = _lanes(plan, judges, LedgerSource(ledger), sink, limits, purse, watch, np.random.default_rng(seed))
     watch.begin({judge.name: judge.lane for judge in judges}, ledger.counts(), ledger.costs())
     watch.budget = purse.budget.limit
@@ -96,14 +99,27 @@ async def run(
             closing.push_async_callback(judge.close)
         with _signals(lanes, lambda: stop("interrupt"), grace, signals):
             await _together(lanes)
+    if ledger.meta("exposed") is not None:
+        ledger.lose(purse.open)
     return Summary(watch.snapshot(), _why_stopped(lanes, ledger, reason, purse))
 
 
-class GroupCommit:
-    """Steps into the ledger: what arrives in one turn of the event loop is one transaction."""
+def carried(budget: Budget | None, ledger: Ledger) -> Budget:
+    """The budget, or one without a limit, with what earlier sessions may have cost beside what is known."""
+    found = budget or Budget()
+    found.carry(ledger.held())
+    return found
 
-    def __init__(self, ledger: Ledger) -> None:
+
+class GroupCommit:
+    """Steps into the ledger: what arrives in one turn of the event loop is one transaction.
+
+    kept : told of each step when it is safe
+    """
+
+    def __init__(self, ledger: Ledger, kept: Callable[[Step], object] = lambda _: None) -> None:
         self._ledger = ledger
+        self._kept = kept
         self._steps: list[Step] = []
         self._outcomes: list[Outcome] = []
         self._pardons: dict[int, int] = {}
@@ -142,6 +158,9 @@ class GroupCommit:
             self._ledger.write(steps, outcomes, pardons)
         except Exception as error:  # noqa: BLE001 - raised in every task that waits for this commit
             fault = error
+        else:
+            for step in steps:
+                self._kept(step)
         for waiter in waiting:
             if waiter.done():
                 continue
@@ -171,10 +190,15 @@ class Purse:
 
     A call that does not fit waits for those in flight, which mostly cost less than was set aside for them. Nothing is
     in flight and it still does not fit: ``on_end``. After each settlement: ``on_change``.
+
+    exposure : kept up to date where there is a limit
     """
 
-    def __init__(self, plan: Plan, budget: Budget, tariffs: Mapping[str, Tariff]) -> None:
+    def __init__(
+        self, plan: Plan, budget: Budget, tariffs: Mapping[str, Tariff], exposure: Exposure | None = None
+    ) -> None:
         self.budget = budget
+        self._exposure = None if budget.limit is None else exposure
         self.on_change: Callable[[], object] = lambda: None
         self.on_end: Callable[[], object] = lambda: None
         self._plan = plan
@@ -193,6 +217,10 @@ class Purse:
         dollars = cost_range(tokens, tariff.price)
         return Expected(0.0 if dollars is None else dollars.high, tokens.input.expected + tokens.output.expected)
 
+    def most(self, cell: Cell, malformed: int) -> float:
+        """Dollars at most, of a cell's next call."""
+        return self.expect(cell, malformed).dollars
+
     def price(self, judge: str, reply: Reply) -> float | None:
         """What a reply cost: as the provider says, else by the price table."""
         tariff = self._tariffs.get(judge)
@@ -201,6 +229,8 @@ class Purse:
     def reserve(self, dollars: float) -> bool:
         """Set dollars aside."""
         if self.budget.reserve(dollars):
+            if self._exposure is not None:
+                self._exposure.begun(dollars)
             return True
         if self.budget.reserved == 0:
             self.on_end()
@@ -209,7 +239,19 @@ class Purse:
     def settle(self, reserved: float, actual: float | None) -> None:
         """A call is over."""
         self.budget.settle(reserved, actual)
+        if self._exposure is not None:
+            self._exposure.ended(reserved, actual)
         self.on_change()
+
+    @property
+    def open(self) -> float:
+        """Dollars at most of calls that the ledger does not tell of."""
+        return 0.0 if self._exposure is None else self._exposure.dollars
+
+    def kept(self, step: Step) -> None:
+        """A step is safe in the ledger, with its cost or what is held for it."""
+        if self._exposure is not None:
+            self._exposure.kept(step.held if step.attempt.cost is None else step.attempt.cost)
 
 
 def _lanes(
@@ -231,7 +273,10 @@ def _lanes(
         counted = purse.budget.limit is not None or own.tokens_per_minute is not None
         spending = purse if counted else None
         (jitter,) = rng.spawn(1)
-        lanes.append(Lane(members, plan, source, sink, own, jitter, spending=spending, price=purse.price, tally=watch))
+        price, most = purse.price, purse.most
+        lanes.append(
+            Lane(members, plan, source, sink, own, jitter, spending=spending, price=price, most=most, tally=watch)
+        )
     return lanes
 
 
@@ -293,6 +338,12 @@ def _signals(lanes: Sequence[Lane], stop: Callable[[], None], grace: float, want
             timer.cancel()
 
 
+def budget_stop(budget: Budget, **counts: int) -> RunStopped:
+    """The end of a run whose budget is used up."""
+    money = {"spent": budget.spent, "limit": budget.limit or 0.0, "held": budget.unknown}
+    return RunStopped("run.stopped_budget", **{name: f"{value:.2f}" for name, value in money.items()}, **counts)
+
+
 def _why_stopped(lanes: Sequence[Lane], ledger: Ledger, reason: str, purse: Purse) -> RunStopped | None:
     planned = ledger.counts()
     pending = sum(count for _, status, count in planned if status == "pending")
@@ -302,8 +353,7 @@ def _why_stopped(lanes: Sequence[Lane], ledger: Ledger, reason: str, purse: Purs
     if reason == "interrupt":
         return RunStopped("run.stopped_interrupt", **counts)
     if reason == "budget":
-        spent, limit = f"{purse.budget.spent:.2f}", f"{purse.budget.limit or 0:.2f}"
-        return RunStopped("run.stopped_budget", spent=spent, limit=limit, **counts)
+        return budget_stop(purse.budget, **counts)
     stopped = [line for lane in lanes for line in lane.lines if line.stopped]
     if not stopped:
         return RunStopped("run.stopped_pending", **counts)

@@ -32,6 +32,7 @@ __all__ = [
     "cost",
     "cost_range",
     "estimate",
+    "nano",
     "need_prices",
     "read_prices",
 ]
@@ -169,8 +170,8 @@ class Budget:
         if limit is not None and not (math.isfinite(limit) and limit >= 0):
             raise UsageError("spending.budget_value", value=limit)
         self._limit = None if limit is None else math.floor(limit * NANO + 0.5)
-        self._spent = _nano(spent)
-        self._reserved = 0
+        self._spent = nano(spent)
+        self._reserved = self._unknown = 0
 
     @property
     def limit(self) -> float | None:
@@ -181,6 +182,11 @@ class Budget:
     def spent(self) -> float:
         """What finished calls have cost."""
         return self._spent / NANO
+
+    @property
+    def unknown(self) -> float:
+        """The part of ``spent`` that was counted for calls whose cost nobody told."""
+        return self._unknown / NANO
 
     @property
     def reserved(self) -> float:
@@ -204,7 +210,7 @@ class Budget:
 
     def reserve(self, amount: float) -> bool:
         """Hold an amount for a call; False, and nothing held, where it does not fit. What costs nothing always fits."""
-        asked = _nano(amount)
+        asked = nano(amount)
         if self._limit is not None and asked > 0 and self._spent + self._reserved + asked > self._limit:
             return False
         self._reserved += asked
@@ -215,12 +221,18 @@ class Budget:
 
         reserved : the same amount as in ``reserve``; actual : 0 for a call that was not charged
         """
-        held = _nano(reserved)
+        held = nano(reserved)
         if held > self._reserved:
             excess = f"settled {reserved} with {self.reserved} reserved"
             raise ValueError(excess)
         self._reserved -= held
-        self._spent += held if actual is None else _nano(actual)
+        self._spent += held if actual is None else nano(actual)
+        self._unknown += held if actual is None else 0
+
+    def carry(self, dollars: float) -> None:
+        """Count what calls of an earlier session may have cost, where nobody told."""
+        self._spent += nano(dollars)
+        self._unknown += nano(dollars)
 
     def notes(self) -> tuple[Note, ...]:
         """A warning when more was charged than the limit allows; else nothing."""
@@ -230,8 +242,11 @@ class Budget:
         return (Note("spending.note_over", fields, "warning"),)
 
 
-def _nano(dollars: float) -> int:
-    """Billionths of a dollar, rounded up; what is only noise of floating point is not rounded up."""
+def nano(dollars: float) -> int:
+    """Billionths of a dollar, rounded up; what is only noise of floating point is not rounded up.
+
+    Raises ValueError for less than 0 and for what is no finite number.
+    """
     if not math.isfinite(dollars) or dollars < 0:
         wrong = f"an amount of dollars is 0 or more, not {dollars}"
         raise ValueError(wrong)

@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from voirdire.judging.ledger import PLANNED
+from voirdire.judging.ledger import HELD, PLANNED
 from voirdire.judging.reading import reading
 from voirdire.judging.run_folder import LOCK
 
@@ -32,6 +32,7 @@ class RunStatus:
     run_id : 8 hex digits; writer : id of the process that is writing now, or None
     cells : (judge, condition, status, cells) of planned cells, in order; ``pending`` without an outcome
     attempts : judge -> kind of attempt -> how many; cost : judge -> dollars, where known
+    held : dollars that a budget counts besides, for calls whose cost nobody told (those in flight among them)
     per_second : cells that ended a second over the minute before the last attempt; last_at : its time, or None
     failures : the latest failed calls, the newest first
     """
@@ -41,6 +42,7 @@ class RunStatus:
     cells: tuple[tuple[str, str, str, int], ...]
     attempts: dict[str, dict[str, int]]
     cost: dict[str, float]
+    held: float
     per_second: float
     last_at: float | None
     failures: tuple[Failure, ...]
@@ -91,10 +93,17 @@ def read_status(folder: Path) -> RunStatus:
             cells=tuple(db.execute(_COUNTS)),
             attempts=attempts,
             cost=cost,
+            held=_held(db),
             per_second=per_second,
             last_at=last,
             failures=tuple(Failure(*row) for row in db.execute(_FAILURES, (LAST,))),
         )
+
+
+def _held(db: sqlite3.Connection) -> float:
+    """As ``Ledger.held``; a ledger that no later session opened may lack the table."""
+    known = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'held'").fetchone()[0]
+    return float(db.execute(HELD).fetchone()[0]) if known else 0.0
 
 
 def _rate(db: sqlite3.Connection) -> tuple[float, float | None]:

@@ -40,12 +40,16 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One attempt at a cell, and the cell's outcome where it ended with it."""
+    """One attempt at a cell, and the cell's outcome where it ended with it.
+
+    held : dollars that a budget counts for a call whose cost nobody told; 0 where it is known or nothing is charged
+    """
 
     cell: Cell
     attempt: Attempt
     outcome: Outcome | None = None
     shown: Shown = Shown()
+    held: float = 0.0
 
 
 class Sink(Protocol):

@@ -196,10 +196,12 @@ class HttpJudge:
                 self._url, data=body, headers={**self._headers, REQUEST_ID: call.id}, allow_redirects=False
             ) as response:
                 return response.status, response.headers, await _read(response)
+        except aiohttp.ConnectionTimeoutError:
+            return CallFailed("timeout", text("providers.timeout"), sent=False)
         except TimeoutError:
             return CallFailed("timeout", text("providers.timeout"))
-        except aiohttp.ClientHttpProxyError as error:
-            return CallFailed("connection", self._said("providers.connection", error))
+        except (aiohttp.ClientHttpProxyError, aiohttp.ClientConnectorError) as error:
+            return CallFailed("connection", self._said("providers.connection", error), sent=False)
         except aiohttp.ClientResponseError as error:
             return CallFailed("server", self._said("providers.not_http", error))
         except (aiohttp.ClientError, OSError) as error:

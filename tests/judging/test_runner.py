@@ -13,18 +13,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.judging.engine_world import corpus, go, plan_of, repeated
+from tests.judging.engine_world import Answer, corpus, go, plan_of, repeated
 from tests.judging.fakes import FakeJudge, attempt_of, good
 
 from voirdire.judging.ledger import Ledger
 from voirdire.judging.limits import Limits
 from voirdire.judging.nouns import Call, CallFailed, Reply, RunStopped
+from voirdire.judging.plan import Plan
 from voirdire.judging.progress import Watch
 from voirdire.judging.providers.catalog import capability
 from voirdire.judging.run_folder import RunFolder
-from voirdire.judging.runner import GroupCommit, Tariff, run
+from voirdire.judging.runner import GroupCommit, Purse, Tariff, run
 from voirdire.judging.spending import Budget, Price
 from voirdire.judging.status import read_status
+from voirdire.judging.steps import Cell
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -170,6 +172,174 @@ def test_the_budget_is_a_hard_stop(tmp_path: Path) -> None:
     rest, _ = priced(1.0)
     assert stopped[1] is None
     assert len(rest.calls) == 120 - len(judge.calls)
+
+
+TARIFF = Tariff(capability("openai", "gpt-4o"), {"max_tokens": 16}, Price(2.5, 10.0))
+
+
+def session(
+    out: Path, plan: Plan, answer: Answer, limit: float | None, concurrency: int = 4
+) -> tuple[Budget, float, float, RunStopped | None]:
+    """A session of one judge: the budget after it, costs and held dollars of the ledger, and how it ended."""
+    with RunFolder(out) as folder:
+        judge = FakeJudge(answer, "a")
+        folder.register(plan, [judge])
+        budget = Budget(limit, sum(folder.ledger.costs().values()))
+        limits = Limits(concurrency=concurrency, backoff=0.001, backoff_cap=0.002)
+        more = {"budget": budget, "tariffs": {"a": TARIFF}, "limits": limits, "signals": False}
+        ended = asyncio.run(run(plan, [judge], folder.ledger, **more))
+        return budget, sum(folder.ledger.costs().values()), folder.ledger.held(), ended.stopped
+
+
+def untold(call: Call) -> Reply | CallFailed:
+    """The first call of a cell times out, the second comes without a count of tokens."""
+    return CallFailed("timeout") if attempt_of(call) == 1 else Reply("4")
+
+
+@pytest.mark.parametrize("limit", [100.0, None])
+def test_calls_of_unknown_cost_count_after_a_restart(tmp_path: Path, limit: float | None) -> None:
+    """Also where the first session had no budget of its own: what would have been reserved is written down."""
+    plan = plan_of(corpus(tmp_path / "c"), ["a"])
+    budget, known, held, stopped = session(tmp_path / "run", plan, untold, limit)
+    assert (known, stopped) == (0, None)
+    most = Purse(plan, Budget(), {"a": TARIFF})
+    expected = 2 * sum(most.most(cell, 0) for cell in cells_of(plan))
+    assert held == pytest.approx(expected)
+    if limit is not None:
+        assert budget.spent == budget.unknown == pytest.approx(held)
+    later, *_ = session(tmp_path / "run", plan, good, 100.0)
+    assert later.spent == later.unknown == pytest.approx(held)
+    assert read_status(tmp_path / "run").held == pytest.approx(held)
+    assert read_status(tmp_path / "run").cost == {}
+
+
+def cells_of(plan: Plan) -> list[Cell]:
+    """The cells of a plan with one judge and one question."""
+    return [
+        Cell(0, item.id, condition.full_name, plan.material.evaluation, 1, "a")
+        for item in plan.items
+        for condition in plan.conditions
+    ]
+
+
+def test_a_budget_is_kept_over_sessions_whose_calls_time_out(tmp_path: Path) -> None:
+    """However often it is started again: what timed out was perhaps charged, and the limit holds for it."""
+    plan = plan_of(corpus(tmp_path / "c"), ["a"], repeated("paper-baseline", 4))
+    one = Purse(plan, Budget(), {"a": TARIFF}).most(cells_of(plan)[0], 0)
+    sent = 0
+
+    def slow(call: Call) -> CallFailed | Reply:
+        nonlocal sent
+        sent += 1
+        return good(call) if sent % 2 else CallFailed("timeout")
+
+    for _ in range(4):
+        budget, known, held, stopped = session(tmp_path / "run", plan, slow, 20 * one)
+        assert known + held <= 20 * one * (1 + 1e-6)
+        assert budget.spent == pytest.approx(known + held, abs=1e-6)
+    assert stopped is not None
+    assert stopped.key == "run.stopped_budget"
+    assert stopped.fields["held"] == f"{held:.2f}"
+    assert held > 0
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        CallFailed("connection", sent=False),
+        CallFailed("timeout", sent=False),
+        CallFailed("server", status=500),
+        CallFailed("rate_limit", status=429, retry_after=0.0),
+    ],
+)
+def test_what_was_not_charged_is_not_held(tmp_path: Path, failure: CallFailed) -> None:
+    plan = plan_of(corpus(tmp_path / "c"), ["a"])
+    budget, known, held, stopped = session(
+        tmp_path / "run", plan, lambda call: failure if attempt_of(call) == 1 else good(call), 100.0
+    )
+    assert stopped is None
+    assert (held, budget.unknown) == (0, 0)
+    assert budget.spent == pytest.approx(known)
+
+
+def test_calls_that_are_broken_off_count_in_full(tmp_path: Path) -> None:
+    """A fault of the program ends calls in flight that may be charged; so does a second signal."""
+    plan = plan_of(corpus(tmp_path / "c"), ["a"])
+    answered = 0
+
+    def breaks(call: Call) -> Reply:
+        nonlocal answered
+        answered += 1
+        if answered == 3:
+            raise ZeroDivisionError
+        return good(call)
+
+    with pytest.raises(ZeroDivisionError):
+        session(tmp_path / "run", plan, breaks, 100.0, concurrency=3)
+    one = Purse(plan, Budget(), {"a": TARIFF}).most(cells_of(plan)[0], 0)
+    held = read_status(tmp_path / "run").held
+    assert one <= held <= 1.3 * 3 * 1.1 * one
+    budget, known, later, _ = session(tmp_path / "run", plan, good, 100.0)
+    assert later == pytest.approx(held)
+    assert budget.spent == pytest.approx(known + held, abs=1e-6)
+
+
+def test_a_session_that_ends_well_leaves_no_mark(tmp_path: Path) -> None:
+    plan = plan_of(corpus(tmp_path / "c"), ["a"])
+    session(tmp_path / "run", plan, good, 100.0)
+    with Ledger(tmp_path / "run" / "ledger.sqlite") as ledger:
+        assert (ledger.meta("exposed"), ledger.held()) == (None, 0)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tests.judging.engine_world import plan_of, repeated
+from tests.judging.fakes import FakeJudge, good
+from tests.judging.test_runner import session
+
+asked = 0
+def answer(call):
+    global asked
+    asked += 1
+    print(asked, flush=True)
+    if asked == int(sys.argv[3]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return good(call)
+
+plan = plan_of(Path(sys.argv[1]), ["a"], repeated("paper-baseline", 2))
+session(Path(sys.argv[2]), plan, answer, 100.0)
+"""
+
+
+@pytest.mark.parametrize("after", [1, 9])
+def test_calls_in_flight_at_a_kill_count_with_an_upper_bound(tmp_path: Path, after: int) -> None:
+    plan = plan_of(corpus(tmp_path / "c"), ["a"], repeated("paper-baseline", 2))
+    one = Purse(plan, Budget(), {"a": TARIFF}).most(cells_of(plan)[0], 0)
+    out = tmp_path / "run"
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "c"), str(out), str(after)]
+    lost = 0.0
+    for _ in range(2):
+        before = sum(read_status(out).attempts.get("a", {}).values()) if out.exists() else 0
+        killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        status = read_status(out)
+        unwritten = len(killed.stdout.split()) - (sum(status.attempts.get("a", {}).values()) - before)
+        assert unwritten >= 1
+        assert lost + unwritten * 0.8 * one <= status.held <= lost + 1.3 * 8 * one
+        lost = status.held
+    budget, known, held, stopped = session(out, plan, good, 100.0)
+    assert stopped is None
+    assert held == pytest.approx(lost)
+    assert budget.spent == pytest.approx(known + lost, abs=1e-6)
+
+
+def test_long_names_of_servers_are_cut(tmp_path: Path) -> None:
+    plan = plan_of(corpus(tmp_path / "c"), ["a"])
+    go(plan, tmp_path / "run", lambda call: replace(good(call), served="m" * 10_000, served_by="s" * 10_000))
+    with sqlite3.connect(tmp_path / "run" / "ledger.sqlite") as db:
+        assert db.execute("SELECT served, served_by FROM origin").fetchall() == [("m" * 200, "s" * 200)]
+    db.close()
 
 
 def test_costs_of_the_provider_go_before_the_table(tmp_path: Path) -> None:

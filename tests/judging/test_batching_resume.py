@@ -29,11 +29,13 @@ from tests.mock_provider.batches import all_of, faults_of
 
 from voirdire.errors import UsageError
 from voirdire.judging.batching import refuse_while_under_way
+from voirdire.judging.batching.batch_runner import BatchPurse
 from voirdire.judging.nouns import Condition, Item
 from voirdire.judging.providers.capability import Price
 from voirdire.judging.run_folder import RunFolder
 from voirdire.judging.runner import Tariff
 from voirdire.judging.spending import Budget
+from voirdire.judging.status import read_status
 
 PROVIDERS = list(MODELS)
 ROOT = Path(__file__).resolve().parents[2]
@@ -300,3 +302,22 @@ def _is_open(run: Path) -> bool:
     except sqlite3.OperationalError:
         return False
     return bool(found)
+
+
+def test_replies_of_unknown_cost_count_after_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BatchPurse, "price", lambda *_: None)
+    items = corpus(tmp_path / "corpus", 4)
+
+    async def work(mock: MockProvider) -> None:
+        plan = plan_of(items, mock.url, ["openai"])
+        end = judges_of(plan)[0].endpoint
+        tariffs = {"openai/gpt-4o": Tariff(end.capability, end.settings.parameters, Price(1000.0, 0.0))}
+        budget = Budget(1e6)
+        assert (await batches(tmp_path / "run", plan, tariffs=tariffs, budget=budget)).stopped is None
+        assert budget.spent == budget.unknown > 0
+        assert read_status(tmp_path / "run").held == pytest.approx(budget.spent)
+        later, plan = Budget(1e6), plan_of(items, mock.url, ["openai"])
+        await batches(tmp_path / "run", plan, tariffs=tariffs, budget=later)
+        assert later.spent == later.unknown == pytest.approx(budget.spent)
+
+    on_mock(Behaviour(), work)

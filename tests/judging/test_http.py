@@ -125,8 +125,28 @@ def test_nobody_listens() -> None:
         finally:
             await judge.close()
 
-    with pytest.raises(CallFailed, match=r"^connection: No connection"):
+    with pytest.raises(CallFailed, match=r"^connection: No connection") as failure:
         asyncio.run(main())
+    assert (failure.value.sent, failure.value.free) == (False, True), "nothing can be charged"
+
+
+def test_what_was_sent_may_be_charged() -> None:
+    assert [CallFailed(kind).free for kind in ("timeout", "connection", "server", "rate_limit")] == [
+        *(False, False, True, True)
+    ]
+
+    def hangs_up(_: bytes) -> bytes:
+        return b""
+
+    async def ask(url: str) -> CallFailed:
+        judge = make_judge(parse_spec("compatible/m", base_url=url), kit())
+        with pytest.raises(CallFailed) as failure:
+            await judge.ask(call())
+        await judge.close()
+        return failure.value
+
+    failure = with_server(hangs_up, ask)
+    assert (failure.kind, failure.sent, failure.free) == ("connection", True, False)
 
 
 Handler = Callable[[bytes], bytes]

@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from voirdire.judging.providers.http import HttpJudge
 
 MODEL = "smollm2-135m"
-CANDIDATES = 4000
+CANDIDATES, ALL_TOKENS = 2000, 49_152
+"""How many candidates for the next word a reply lists; all of them where a rating word is not among the first."""
+
 STARTS = 3
 TEMPLATE = (
     "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
@@ -100,7 +102,7 @@ class EmbeddedJudge:
         self._alts = _alts(kit)
         self._questions = {question.id: question for question in kit.material.questions}
         self._server: LocalServer | None = None
-        self._inner: HttpJudge | None = None
+        self._inner: dict[int, HttpJudge] = {}
         self._starts = 0
         self._starting = asyncio.Lock()
         self._slots = asyncio.Semaphore(self._server_settings.slots)
@@ -115,8 +117,7 @@ class EmbeddedJudge:
         described = self._described(call.prompt, call.item)
         blank = await self._blank(call, described)
         call = replace(call, prompt=self._to_question(described, call))
-        reply = await self._send(call)
-        seen = _words(reply)
+        reply, seen = await self._words(call)
         place = choose(seen, blank)
         return replace(
             reply,
@@ -129,23 +130,32 @@ class EmbeddedJudge:
 
     async def close(self) -> None:
         """Stop the server. May be called again."""
-        inner, self._inner = self._inner, None
-        if inner is not None:
-            await inner.close()
+        inner, self._inner = self._inner, {}
+        for judge in inner.values():
+            await judge.close()
         server, self._server = self._server, None
         if server is not None:
             await asyncio.to_thread(server.stop)
 
-    async def _send(self, call: Call) -> Reply:
+    async def _words(self, call: Call) -> tuple[Reply, Logprobs]:
+        """A reply and the words' log-probabilities in it."""
+        for candidates in (CANDIDATES, ALL_TOKENS):
+            reply = await self._send(call, candidates)
+            found = logprobs_of(reply.logprobs)
+            if found is not None:
+                return reply, found
+        raise CallFailed("request", text("demo.no_words", words=", ".join(WORDS)))
+
+    async def _send(self, call: Call, candidates: int) -> Reply:
         """One call to the server; where its process has died, the next one starts another."""
         async with self._slots:
-            inner = await self._ready()
-            return await inner.ask(call)
+            await self._ready()
+            return await self._inner[candidates].ask(call)
 
-    async def _ready(self) -> HttpJudge:
+    async def _ready(self) -> None:
         async with self._starting:
-            if self._inner is not None and self._server is not None and self._server.alive:
-                return self._inner
+            if self._server is not None and self._server.alive:
+                return
             await self.close()
             if self._starts == STARTS:
                 raise CallFailed("auth", text("demo.died", count=STARTS))
@@ -154,15 +164,15 @@ class EmbeddedJudge:
                 self._server = await asyncio.to_thread(LocalServer, self._server_settings)
             except UsageError as error:
                 raise CallFailed("connection", str(error)) from error
-            self._inner = self._reached(self._server)
-            return self._inner
+            self._inner = {number: self._reached(self._server, number) for number in (CANDIDATES, ALL_TOKENS)}
 
-    def _reached(self, server: LocalServer) -> HttpJudge:
+    def _reached(self, server: LocalServer, candidates: int) -> HttpJudge:
         """The server as any OpenAI-compatible one: with its own key, and with nothing from the environment."""
         from voirdire.judging.providers.http import make as make_http
 
         key = "VOIRDIRE_EMBEDDED_KEY"
-        spec = JudgeSpec(self.name, "compatible", MODEL, server.base_url, key, PARAMETERS)
+        parameters = {**PARAMETERS, "top_logprobs": candidates}
+        spec = JudgeSpec(self.name, "compatible", MODEL, server.base_url, key, parameters)
         return make_http(spec, replace(self._kit, environment={key: server.key}, shared={}))
 
     async def _blank(self, call: Call, described: Prompt) -> Logprobs:
@@ -171,7 +181,7 @@ class EmbeddedJudge:
         key = "\n\n".join(part.text for part in prompt.parts if isinstance(part, TextPart))
         async with self._locks[key]:
             if key not in self._blanks:
-                self._blanks[key] = _words(await self._send(replace(call, id=f"{call.id}-blank", prompt=prompt)))
+                _, self._blanks[key] = await self._words(replace(call, id=f"{call.id}-blank", prompt=prompt))
             return self._blanks[key]
 
     def _to_question(self, prompt: Prompt, call: Call) -> Prompt:
@@ -202,13 +212,6 @@ def _alts(kit: Kit) -> dict[Path, Mapping[str, str]]:
     """Image -> its descriptions by language."""
     items = (*kit.material.items, *kit.material.held_out)
     return {item.image: item.alts for item in items if item.image is not None}
-
-
-def _words(reply: Reply) -> Logprobs:
-    found = logprobs_of(reply.logprobs)
-    if found is None:
-        raise CallFailed("request", text("demo.no_words", words=", ".join(WORDS), count=CANDIDATES))
-    return found
 
 
 def _emptied(prompt: Prompt, item: Item) -> Prompt:

@@ -31,6 +31,9 @@ def main() -> None:
 def start(settings: dict[str, Any]) -> Any:
     """A running llama.cpp server on 127.0.0.1, on a free port.
 
+    Attention is computed and kept in 32 bits: what the server remembers of earlier prompts then changes a reply
+    least. It still may, in the second digit of a log-probability.
+
     settings : model, threads, slots, context (tokens a slot), template, key, cache_mib; mmproj where there is one
     """
     import xllamacpp
@@ -47,6 +50,8 @@ def start(settings: dict[str, Any]) -> Any:
     params.n_ctx = settings["slots"] * settings["context"]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings["threads"]
     params.n_gpu_layers = 0
+    params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
     params.cache_ram_mib = settings["cache_mib"]
     params.warmup = params.ui = False
     params.model_alias = {settings["alias"]}

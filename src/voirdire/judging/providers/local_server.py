@@ -65,9 +65,9 @@ class ServerSettings:
     alias: str
     mmproj: Path | None = None
     template: str = ""
-    slots: int = 2
+    slots: int = 1
     context: int = 4096
-    cache_mib: int = 256
+    cache_mib: int = 384
     threads: int = field(default_factory=usable_threads)
     log: Path | None = None
 

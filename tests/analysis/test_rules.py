@@ -118,5 +118,5 @@ def test_verdict_for_a_pair_of_labels_has_no_squares() -> None:
 def test_all_conditions_together_need_thirty_items_a_cell() -> None:
     context: Any = SimpleNamespace()
     rows = pool_rows(mae_vs_constant=number(-0.3, -0.4, -0.2, n=100))
-    assert _pool_verdict(context, rows, ("q", "us", "", "j", "c"), 4)[0] == "cannot_say"
-    assert _pool_verdict(context, rows, ("q", "us", "", "j", "c"), 3)[0] == "as_near_as_rater"
+    assert _pool_verdict(context, rows, ("q", "us", "", "j", "c"), 4) == ("cannot_say", 25)
+    assert _pool_verdict(context, rows, ("q", "us", "", "j", "c"), 3) == ("as_near_as_rater", 33)

@@ -106,18 +106,20 @@ def _pool_verdict(
     place: tuple[str, ...],
     n_cells: int,
 ) -> tuple[str, int]:
+    """The label, and the items behind it: per cell, where several cells are taken together."""
     question, pool, _, judge, condition = place
     gate = rows.get(("gate", question, pool, "", "", ""), NOTHING).label
     against = rows.get(("mae_vs_constant", question, pool, "", judge, condition), NOTHING)
-    if gate == "fail" or against.n / max(n_cells, 1) < LEAST_ITEMS or against.high is None:
-        return "cannot_say", against.n
+    items = against.n // max(n_cells, 1)
+    if gate == "fail" or items < LEAST_ITEMS or against.high is None:
+        return "cannot_say", items
     if against.high >= 0:
-        return "no_better_than_constant", against.n
+        return "no_better_than_constant", items
     own = rows.get(("ceiling.own", question, pool, "", "", ""), NOTHING)
     mine = rows.get(("ceiling.judge", question, pool, "", judge, condition), NOTHING)
     if gate == "unknown" or own.high is None or mine.value is None:
-        return "better_than_constant", against.n
-    return ("worse_than_rater" if mine.value > own.high else "as_near_as_rater"), against.n
+        return "better_than_constant", items
+    return ("worse_than_rater" if mine.value > own.high else "as_near_as_rater"), items
 
 
 def _sign(number: Number) -> int:
@@ -137,11 +139,12 @@ def _pair_verdict(
     gates = {rows.get(("gate", question, name, "", "", ""), NOTHING).label for name in (pool, pool_b)}
     gap = rows.get(("gap_test.p", question, pool, pool_b, "", ""), NOTHING).value
     lacking = delta.high is None or gap is None or (squared.high is None and not nominal)
-    if "fail" in gates or delta.n / max(n_cells, 1) < LEAST_ITEMS or lacking:
-        return "cannot_say", delta.n
+    items = delta.n // max(n_cells, 1)
+    if "fail" in gates or items < LEAST_ITEMS or lacking:
+        return "cannot_say", items
     first, second = _sign(delta), _sign(delta) if nominal else _sign(squared)
     if first * second < 0:
-        return "sign_conflict", delta.n
+        return "sign_conflict", items
     if first == 0 or first != second or gap >= GAP_LEVEL:  # type: ignore[operator]
-        return "undecided", delta.n
-    return ("nearer_b" if first > 0 else "nearer_a"), delta.n
+        return "undecided", items
+    return ("nearer_b" if first > 0 else "nearer_a"), items

@@ -1,7 +1,7 @@
 """The ledger of a run: one SQLite file that says what was asked, what came back, and how every cell ended.
 
-Attempts and outcomes are only ever added (the database itself refuses to change or delete them). One process
-writes; any number read. The reasons for this form stand in docs/design/ledger.md.
+Attempts and outcomes are only ever added (the database itself refuses to change or delete them), but that an error
+which is to be asked again moves to the table ``reopened``. One process writes; any number read. The reasons for this form stand in docs/design/ledger.md.
 """
 
 from __future__ import annotations
@@ -61,8 +61,20 @@ CREATE TABLE shown (
 CREATE TRIGGER attempt_stays BEFORE UPDATE ON attempt BEGIN SELECT RAISE(ABORT, 'append only'); END;
 CREATE TRIGGER attempt_kept BEFORE DELETE ON attempt BEGIN SELECT RAISE(ABORT, 'append only'); END;
 CREATE TRIGGER outcome_stays BEFORE UPDATE ON outcome BEGIN SELECT RAISE(ABORT, 'append only'); END;
-CREATE TRIGGER outcome_kept BEFORE DELETE ON outcome BEGIN SELECT RAISE(ABORT, 'append only'); END;
 """
+
+REOPENED = """
+CREATE TABLE IF NOT EXISTS reopened (
+  cell INTEGER NOT NULL, attempts INTEGER NOT NULL, at REAL NOT NULL, status TEXT NOT NULL,
+  PRIMARY KEY (cell, attempts, at)
+) WITHOUT ROWID
+"""
+OUTCOME_KEPT = """
+CREATE TRIGGER outcome_kept BEFORE DELETE ON outcome WHEN OLD.status <> 'error'
+  OR NOT EXISTS (SELECT 1 FROM reopened r WHERE r.cell = OLD.cell AND r.attempts = OLD.attempts)
+BEGIN SELECT RAISE(ABORT, 'append only'); END
+"""
+"""An error may be taken back once it is written down in ``reopened``; no other outcome ever."""
 
 HELD_TABLE = """
 CREATE TABLE IF NOT EXISTS held (
@@ -81,7 +93,8 @@ SELECT c.id, c.item, c.condition, c.question, c.repeat,
      AND a.number > (SELECT coalesce(max(p.number), 0) FROM pardon p WHERE p.cell = c.id))
 FROM cell c
 WHERE c.judge = (SELECT id FROM judge WHERE id = ? AND planned)
-  AND (c.item, c.condition, c.question, c.repeat) > (?, ?, ?, ?) AND {planned} AND NOT EXISTS (SELECT 1 FROM outcome o WHERE o.cell = c.id)
+  AND (c.item, c.condition, c.question, c.repeat) > (?, ?, ?, ?)
+  AND {planned} AND NOT EXISTS (SELECT 1 FROM outcome o WHERE o.cell = c.id)
 ORDER BY c.item, c.condition, c.question, c.repeat LIMIT ?
 """
 PLANNED = """
@@ -90,8 +103,17 @@ AND c.question IN (SELECT id FROM question WHERE planned)
 AND c.repeat <= (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'repeats')
 """
 HELD = "SELECT (SELECT total(dollars) FROM held) + total(value) FROM meta WHERE key IN ('lost', 'exposed')"
+UNPRICED = """
+SELECT j.name, count(*) FROM attempt a JOIN cell c ON c.id = a.cell JOIN judge j ON j.id = c.judge
+WHERE a.cost IS NULL AND a.kind IN ('ok', 'refused', 'malformed')
+"""
 START = (0, 0, 0, 0)
 _QUERY = _PENDING.format(planned=PLANNED)
+
+_REOPEN = f"""
+INSERT INTO reopened SELECT o.cell, o.attempts, ?, o.status FROM outcome o JOIN cell c ON c.id = o.cell
+WHERE o.status = 'error' AND {PLANNED} AND c.judge IN (SELECT id FROM judge WHERE planned)
+"""
 
 NOUNS = ("item", "question", "condition", "judge")
 
@@ -125,6 +147,7 @@ class Ledger:
             row = db.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
             if row is not None and row[0] == FORMAT:
                 db.execute(HELD_TABLE)
+                db.execute(REOPENED)
         except sqlite3.DatabaseError as error:
             db.close()
             if isinstance(error, sqlite3.OperationalError) and _is_full(error):
@@ -140,7 +163,7 @@ class Ledger:
         """All tables in one transaction: a kill leaves either an empty file or a whole ledger."""
         run = secrets.token_hex(4)
         db.executescript(
-            f"BEGIN IMMEDIATE;{SCHEMA}"
+            f"BEGIN IMMEDIATE;{SCHEMA}{REOPENED};{OUTCOME_KEPT};"
             f"INSERT INTO meta VALUES ('format', '{FORMAT}'), ('run', '{run}'), ('created', '{time.time()}'),"
             " ('repeats', '1'); COMMIT;"
         )
@@ -218,6 +241,20 @@ class Ledger:
         for noun in NOUNS:
             self._learn(noun)
 
+    def reopen_errors(self) -> int:
+        """Make planned cells that ended as ``error`` pending again; how many.
+
+        The old outcome is kept in ``reopened``, the attempts stay, and failures up to now no longer count.
+        """
+        with self.writing() as db:
+            (at,) = db.execute("SELECT max(coalesce(max(at), 0) + 1e-3, ?) FROM reopened", (time.time(),)).fetchone()
+            db.execute("DROP TRIGGER IF EXISTS outcome_kept")
+            db.execute(OUTCOME_KEPT)
+            count = db.execute(_REOPEN, (at,)).rowcount
+            db.execute("INSERT OR IGNORE INTO pardon SELECT cell, attempts FROM reopened WHERE at = ?", (at,))
+            db.execute("DELETE FROM outcome WHERE cell IN (SELECT cell FROM reopened WHERE at = ?)", (at,))
+        return int(count)
+
     def pending(self, judge: str, after: tuple[int, ...] = START, limit: int = 256) -> list[Cell]:
         """The next planned cells of a judge without an outcome, behind the place ``after``, in order."""
         number = self._ids["judge"][judge]
@@ -248,6 +285,14 @@ class Ledger:
         """Judge -> dollars of all its attempts whose cost is known."""
         query = "SELECT j.name, sum(a.cost) FROM attempt a JOIN cell c ON c.id = a.cell JOIN judge j ON j.id = c.judge"
         return dict(self._db.execute(f"{query} WHERE a.cost > 0 GROUP BY j.id"))
+
+    def unpriced(self) -> dict[str, int]:
+        """Judge -> replies whose cost is unknown, where there are any."""
+        return {judge: count for judge, count in self._db.execute(f"{UNPRICED} GROUP BY j.id")}
+
+    def providers(self) -> dict[str, str]:
+        """Judge -> its provider; an empty text where none is written down."""
+        return dict(self._db.execute("SELECT name, coalesce(facts ->> 'provider', '') FROM judge ORDER BY id"))
 
     def held(self) -> float:
         """Dollars that a budget counts beside ``costs``: of calls whose cost nobody told, or that never came back.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -463,3 +464,100 @@ def test_a_stopped_run_raises_in_python(corpus: Path, mock: Spawned) -> None:
     with pytest.raises(voirdire.RunStopped, match="pending"):
         voirdire.run(corpus, "openai/gpt-4o", out="run", limit=2)
     assert set(judgments()["status"]) == {"pending"}
+
+
+class TestUnknownCost:
+    def test_is_never_a_zero(self, corpus: Path, mock: Spawned, capsys: pytest.CaptureFixture[str]) -> None:
+        """Of a judge without a price: in a second session, in the table, in the status, in JSON."""
+        own = ["--judge", "compatible/m", "--base-url", f"{mock.url}/openai/v1", "--limit", "2", "--out", "run"]
+        for _ in range(2):
+            assert run(["run", str(corpus), *own]) == 0
+            printed = capsys.readouterr().out
+            assert "$0.00" not in printed
+            assert "cost -" in printed
+            assert "A + says" in printed
+        assert "spent so far: -" in printed
+        assert run(["run", "--status", "run"]) == 0
+        printed = capsys.readouterr().out
+        assert "cost not known" in printed
+        assert "$0.00" not in printed
+        assert run(["run", str(corpus), *own, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["cost"], found["judges"][0]["cost"], found["unpriced"]) == (None, None, 4)
+        assert run(["run", "--status", "run", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["cost"] == {"compatible/m": None}
+
+    def test_beside_a_known_one_a_sum_has_a_plus(
+        self, corpus: Path, mock: Spawned, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        named = ["--judge", "openai/gpt-4o", "--judge", "zai/unknown-model", "--limit", "2", "--out", "run"]
+        Path("own.toml").write_text(PRICES.replace("*/*", "openai/*"))
+        os.environ["ZAI_API_KEY"], os.environ["ZAI_BASE_URL"] = "sk-zai-0123456789", f"{mock.url}/zai/v1"
+        try:
+            for _ in range(2):
+                assert run(["run", str(corpus), *named, "--prices", "own.toml"]) == 0
+                printed = capsys.readouterr().out
+                assert re.search(r"cost \$[0-9.]+\+", printed)
+        finally:
+            del os.environ["ZAI_API_KEY"], os.environ["ZAI_BASE_URL"]
+        assert re.search(r"spent so far: \$[0-9.]+\+", printed)
+        assert run(["run", "--status", "run"]) == 0
+        assert re.search(r"8/8 cells \(100 %\), \$[0-9.]+\+", capsys.readouterr().out)
+
+    def test_free_judges_are_free_everywhere(self, corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        Path("rule.py").write_text("def judge(item):\n    return 4\n")
+        named = ["--judge", "control/random", "--judge", "python/rule.py:judge"]
+        assert run(["price", str(corpus), *named]) == 0
+        assert capsys.readouterr().out.count("free") == 2
+        for _ in range(2):
+            assert run(["run", str(corpus), *named, "--out", "run"]) == 0
+            printed = capsys.readouterr().out
+            assert "cost free" in printed
+            assert "$" not in printed
+        assert "spent so far: free" in printed
+        assert run(["run", "--status", "run"]) == 0
+        printed = capsys.readouterr().out
+        assert "$" not in printed
+        assert printed.count("free") == 3
+
+
+class TestRetryErrors:
+    FLAKY = (
+        "import pathlib\n\ndef judge(item):\n    if item.id.endswith('cn') and not pathlib.Path('mended').exists():\n"
+        "        raise OSError('no disk')\n    return 4\n"
+    )
+
+    def test_errors_are_asked_again_and_nothing_else(self, corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        Path("rule.py").write_text(self.FLAKY)
+        command = ["run", str(corpus), "--judge", "python/rule.py:judge", "--out", "run"]
+        assert run(command) == 0
+        first = judgments()
+        assert first["status"].value_counts().sort("status").rows() == [("error", 12), ("ok", 12)]
+        Path("mended").touch()
+        assert run(command) == 0
+        assert judgments().equals(first)
+        capsys.readouterr()
+        assert run([*command, "--retry-errors"]) == 0
+        assert "are asked again: 12." in capsys.readouterr().out
+        table = judgments()
+        assert set(table["status"]) == {"ok"}
+        assert sorted(table["attempts"]) == [1] * 12 + [2] * 12
+
+    def test_a_kill_in_between_loses_nothing(self, corpus: Path) -> None:
+        """The errors are open again, some are asked, then the process dies: the plain command asks the rest."""
+        deadly = self.FLAKY.replace(
+            "    return 4", "    if pathlib.Path('mended').exists() and item.id == 'p03-cn' and not pathlib.Path('dead')"
+            ".exists():\n        pathlib.Path('dead').touch()\n        import os, signal, time\n        time.sleep(0.5)\n"
+            "        os.kill(os.getpid(), signal.SIGKILL)\n    return 4",
+        )  # fmt: skip
+        Path("rule.py").write_text(deadly)
+        command = ["run", str(corpus), "--judge", "python/rule.py:judge", "--out", "run"]
+        assert run(command) == 0
+        Path("mended").touch()
+        killed = started(*command, "--retry-errors")
+        killed.communicate(timeout=60)
+        assert killed.returncode == -signal.SIGKILL
+        assert run(command) == 0
+        table = judgments()
+        assert set(table["status"]) == {"ok"}
+        assert sorted(table["attempts"]) == [1] * 12 + [2] * 12

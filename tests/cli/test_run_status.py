@@ -56,6 +56,7 @@ def test_a_line_of_the_log() -> None:
 def test_a_cost_that_is_not_known_is_not_shown_as_0() -> None:
     unknown = replace(NOW, cost=0.0, budget=None, judges=(judge(cost=0.0, unpriced=7),))
     assert "$" not in jp.line(unknown, "en")
+    assert "cost not known" in jp.line(unknown, "en")
     assert "$1.50+" in jp.line(replace(unknown, cost=1.5), "en")
     assert "$0.00" in jp.line(replace(unknown, judges=(judge(cost=0.0),)), "en")
 

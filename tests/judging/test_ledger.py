@@ -289,3 +289,50 @@ def test_a_ledger_killed_while_it_is_made_can_be_made_again(tmp_path: Path, kill
     with Ledger(path) as ledger:
         register(ledger)
         assert len(everything(ledger)) == 8
+
+
+def test_errors_are_reopened_and_the_old_outcome_is_kept(ledger: Ledger) -> None:
+    first, second, *rest = everything(ledger)
+    ledger.write([step(first, number, "server", ends=number == 6) for number in range(1, 7)])
+    ledger.write([step(second, kind="refused"), *(step(cell) for cell in rest)])
+    assert ledger.pending("a") == []
+    assert ledger.reopen_errors() == 1
+    (again,) = everything(ledger)
+    assert (again.id, again.attempts, again.failures) == (first.id, 6, 0)
+    with sqlite3.connect(ledger.path) as db:
+        assert db.execute("SELECT cell, attempts, status FROM reopened").fetchall() == [(first.id, 6, "error")]
+        assert db.execute("SELECT count(*) FROM attempt WHERE cell = ?", (first.id,)).fetchone() == (6,)
+        with pytest.raises(sqlite3.IntegrityError, match="append only"):
+            db.execute("DELETE FROM outcome WHERE cell = ?", (second.id,))
+    db.close()
+    ledger.write([step(again, 7)])
+    assert ledger.reopen_errors() == 0
+    assert everything(ledger) == []
+
+
+def test_an_error_can_be_reopened_again_and_again_also_in_an_older_ledger(ledger: Ledger) -> None:
+    with ledger.writing() as db:
+        db.execute("DROP TABLE reopened")
+        db.execute("DROP TRIGGER outcome_kept")
+        db.execute("CREATE TRIGGER outcome_kept BEFORE DELETE ON outcome BEGIN SELECT RAISE(ABORT, 'append only'); END")
+    with Ledger(ledger.path) as opened:
+        (cell, *_) = everything(opened)
+        for number in (1, 2, 3):
+            opened.write([step(cell, number, "request")])
+            assert opened.reopen_errors() == 1
+        assert cell.id in {left.id for left in everything(opened)}
+
+
+def test_errors_of_judges_that_are_not_asked_now_stay(ledger: Ledger) -> None:
+    ledger.write([step(cell, kind="request") for cell in everything(ledger)])
+    register(ledger, judges=("a",))
+    assert ledger.reopen_errors() == 4
+    register(ledger)
+    assert {cell.judge for cell in everything(ledger)} == {"a"}
+
+
+def test_replies_of_unknown_cost_are_counted(ledger: Ledger) -> None:
+    one, two, three, *_ = ledger.pending("a")
+    ledger.write([step(one), step(two, cost=None), step(three, kind="malformed", cost=None)])
+    ledger.write([step(ledger.pending("b")[0], kind="server", ends=False, cost=None)])
+    assert ledger.unpriced() == {"a": 2}

@@ -16,7 +16,7 @@ from voirdire.corpus.corpus import Note
 from voirdire.errors import UsageError
 from voirdire.judging.nouns import Judge, RunStopped
 from voirdire.judging.progress import Progress as RunProgress
-from voirdire.judging.progress import Watch
+from voirdire.judging.progress import Watch, is_free
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,7 +34,9 @@ TRUSTED = ("replay", "control")
 class Begun:
     """A run that is about to ask: what was read, what is left to ask and to pay, and how far an earlier session came.
 
-    price : of the cells that are left; total, done : cells of all judges; spent : US dollars of earlier sessions
+    price : of the cells that are left; total, done : cells of all judges
+    spent : US dollars of earlier sessions, where known; unpriced : replies of these whose cost is not known
+    free : whether nobody is paid for any judge of the folder; reopened : errors that are asked again
     """
 
     inputs: RunInputs
@@ -43,6 +45,9 @@ class Begun:
     total: int
     done: int
     spent: float
+    unpriced: int = 0
+    free: bool = False
+    reopened: int = 0
 
     @property
     def pending(self) -> int:
@@ -180,10 +185,11 @@ def _run(inputs: RunInputs, judges: list[Judge], price: RunPrice, out: Path, lis
 
     with RunFolder(out) as folder:
         folder.register(inputs.plan, judges)
+        reopened = folder.ledger.reopen_errors() if inputs.options.retry_errors else 0
         asking = _asking(inputs, judges, folder.ledger, listeners)
         try:
             if listeners.begun is not None:
-                listeners.begun(_begun(inputs, price, out, folder.ledger))
+                listeners.begun(_begun(inputs, price, out, folder.ledger, reopened))
         except BaseException:
             asking.close()
             raise
@@ -193,13 +199,16 @@ def _run(inputs: RunInputs, judges: list[Judge], price: RunPrice, out: Path, lis
     return RunResult(out, summary.progress, summary.stopped)
 
 
-def _begun(inputs: RunInputs, price: RunPrice, out: Path, ledger: Ledger) -> Begun:
+def _begun(inputs: RunInputs, price: RunPrice, out: Path, ledger: Ledger, reopened: int) -> Begun:
     counts = ledger.counts()
     left = dict.fromkeys((judge.name for judge in price.judges), 0)
     left |= {judge: count for judge, status, count in counts if status == "pending"}
     total = sum(count for _, _, count in counts)
-    spent = sum(ledger.costs().values())
-    return Begun(inputs, price.for_cells(left), out, total, total - sum(left.values()), spent)
+    free = {name for name, provider in ledger.providers().items() if is_free(provider)}
+    costs = ledger.costs()
+    unpriced = sum(count for name, count in ledger.unpriced().items() if name not in free)
+    money = (sum(costs.values()), unpriced, free == set(ledger.providers()))
+    return Begun(inputs, price.for_cells(left), out, total, total - sum(left.values()), *money, reopened)
 
 
 def _asking(

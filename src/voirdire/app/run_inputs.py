@@ -38,6 +38,7 @@ class RunOptions:
     budget : US dollars; prices : TOML file
     concurrency, requests_per_minute, tokens_per_minute : at most, for every provider; timeout : seconds for one call
     batch : by the providers' batch APIs, at their lower price and within a day
+    retry_errors : ask cells that ended as error again (not refused, not malformed)
     executor : ``ray`` to ask from the nodes of a Ray cluster; ray_address : its address, ``auto`` for that of this
         machine, None to begin one here
     tables : how the corpus is read, by the names of CorpusOptions: further tables (items, ratings, raters), the
@@ -60,6 +61,7 @@ class RunOptions:
     tokens_per_minute: float | None = None
     timeout: float = 120.0
     batch: bool = False
+    retry_errors: bool = False
     executor: str | None = None
     ray_address: str | None = None
     tables: Mapping[str, Any] = field(default_factory=dict)

@@ -100,9 +100,7 @@ def headline(now: Progress, lang: str) -> list[str]:
         text("cli_run.progress.cells", lang, **counts),
         text("cli_run.progress.rate", lang, rate=f"{now.per_second:.1f}"),
     ]
-    unpriced = sum(judge.unpriced for judge in now.judges)
-    if now.cost or not unpriced:
-        parts.append(spent(now.cost, now.budget, lang, unpriced))
+    parts.append(total(now, lang) if now.budget is None else spent(now.cost, now.budget, lang, now.unknown))
     if now.left is not None and now.done < now.total:
         parts.append(text("cli_run.progress.left", lang, time=duration(now.left, lang)))
     if now.stopping:
@@ -138,7 +136,7 @@ def _row(judge: JudgeProgress, lang: str) -> list[str]:
         f"{done:,}/{done + judge.pending:,}",
         f"{judge.retries:,}",
         _kinds(judge.failures, lang),
-        money(judge.cost, judge.unpriced),
+        cost(judge, lang),
         _named(f"cli_run.state.{judge.state}", lang),
     ]
 
@@ -151,11 +149,16 @@ def summary(judges: Sequence[JudgeProgress], lang: str) -> str:
             judge.name,
             *(f"{judge.status.get(status, 0):,}" for status in STATUSES),
             f"{judge.pending:,}",
-            money(judge.cost, judge.unpriced),
+            cost(judge, lang),
         ]
         for judge in judges
     ]
-    return show.table(columns, rows)
+    return with_note(show.table(columns, rows), any(judge.unknown for judge in judges), lang)
+
+
+def with_note(table: str, unknown: bool, lang: str) -> str:
+    """A table, and below it what + and - mean in its costs, where there are any."""
+    return f"{table}\n{text('cli_run.unknown_cost', lang)}" if unknown else table
 
 
 def failures(judge: JudgeProgress) -> int:
@@ -163,7 +166,24 @@ def failures(judge: JudgeProgress) -> int:
     return sum(judge.failures.values())
 
 
-def money(dollars: float, unpriced: int = 0) -> str:
+def cost(judge: JudgeProgress, lang: str) -> str:
+    """What a judge cost; ``free`` for one that runs here and names no cost."""
+    return text("cli_run.free", lang) if judge.free and not judge.cost else money(judge.cost, judge.unknown)
+
+
+def total(now: Progress, lang: str) -> str:
+    """What all judges cost."""
+    return named_total(now.cost, now.unknown, lang, free=now.free)
+
+
+def named_total(dollars: float | None, unpriced: int, lang: str, *, free: bool) -> str:
+    """A cost in a sentence, in words where it is no number."""
+    if free:
+        return text("cli_run.free", lang)
+    return text("cli_run.progress.no_cost", lang) if unpriced and not dollars else money(dollars, unpriced)
+
+
+def money(dollars: float | None, unpriced: int = 0) -> str:
     """US dollars; a plus sign where some replies have no known price, a dash where none has.
 
     >>> money(1.5), money(0.0123), money(0.0, 3), money(1.5, 3)
@@ -174,11 +194,9 @@ def money(dollars: float, unpriced: int = 0) -> str:
     return f"${dollars:,.{2 if dollars >= 1 or not dollars else 4}f}{'+' if unpriced else ''}"
 
 
-def spent(dollars: float, budget: float | None, lang: str, unpriced: int = 0) -> str:
+def spent(dollars: float | None, budget: float, lang: str, unpriced: int = 0) -> str:
     """What was spent, and of how much."""
-    if budget is None:
-        return money(dollars, unpriced)
-    return text("cli_run.progress.of_budget", lang, spent=money(dollars), budget=money(budget))
+    return text("cli_run.progress.of_budget", lang, spent=money(dollars, unpriced), budget=money(budget))
 
 
 def duration(seconds: float, lang: str) -> str:

@@ -20,6 +20,7 @@ from voirdire.texts import text
 if TYPE_CHECKING:
     from voirdire.app.run import Begun, RunResult
     from voirdire.corpus.corpus import Note
+    from voirdire.judging.progress import Progress
 
 
 def register(app: typer.Typer) -> None:
@@ -39,6 +40,7 @@ def run(
     limit: r.Limit = None,
     resize: r.Resize = None,
     seed: r.Seed = None,
+    retry_errors: r.RetryErrors = False,
     budget: r.Budget = None,
     prices: r.Prices = None,
     concurrency: r.Concurrency = None,
@@ -115,9 +117,12 @@ def begun_lines(begun: Begun, lang: str) -> list[str]:
     lines = [*r.read_lines(begun.inputs, lang), *r.note_lines(begun.price.notes, lang)]
     if begun.pending:
         lines += ["", table(begun.price, lang), "", total(begun.price, lang)]
-    counts = {"done": f"{begun.done:,}", "pending": f"{begun.pending:,}", "spent": jp.money(begun.spent)}
-    key = "cli_run.goes_on" if begun.done or begun.spent else "cli_run.begins"
-    return [*lines, text(key, lang, folder=show.clean(begun.folder), **counts), ""]
+    counts = {"done": f"{begun.done:,}", "pending": f"{begun.pending:,}", "spent": _spent(begun, lang)}
+    key = "cli_run.goes_on" if begun.done or begun.spent or begun.unpriced else "cli_run.begins"
+    lines.append(text(key, lang, folder=show.clean(begun.folder), **counts))
+    if begun.reopened:
+        lines.append(text("cli_run.reopened", lang, count=f"{begun.reopened:,}"))
+    return [*lines, ""]
 
 
 def next_command(params: dict[str, Any], folder: Path) -> str:
@@ -134,13 +139,18 @@ def end_lines(result: RunResult, command: str, lang: str) -> list[str]:
     progress, folder = result.progress, result.folder
     counts = {"done": f"{progress.done:,}", "total": f"{progress.total:,}"}
     took = jp.duration(progress.seconds, lang)
-    said = text("cli_run.ended", lang, folder=show.clean(folder), time=took, cost=_cost(result), **counts)
+    said = text("cli_run.ended", lang, folder=show.clean(folder), time=took, cost=_shown_cost(progress, lang), **counts)
     lines = [jp.summary(progress.judges, lang), "", said, *error_lines(result, lang)]
     return lines if result.stopped is not None else [*lines, text("cli_run.next", lang, command=show.clean(command))]
 
 
-def _cost(result: RunResult) -> str:
-    return jp.money(result.progress.cost, sum(judge.unpriced for judge in result.progress.judges))
+def _shown_cost(progress: Progress, lang: str) -> str:
+    return text("cli_run.free", lang) if progress.free else jp.money(progress.cost, progress.unknown)
+
+
+def _spent(begun: Begun, lang: str) -> str:
+    free = begun.free and not begun.spent
+    return text("cli_run.free", lang) if free else jp.money(begun.spent, begun.unpriced)
 
 
 def error_lines(result: RunResult, lang: str) -> list[str]:
@@ -156,4 +166,4 @@ def document(result: RunResult, lang: str) -> dict[str, Any]:
         error = result.stopped
         told = {"key": error.key, "message": error.message(lang), "fields": error.fields, "exit_code": error.exit_code}
         found["error"] = told
-    return {**found, **asdict(result.progress)}
+    return {**found, **asdict(result.progress), "unpriced": result.progress.unknown}

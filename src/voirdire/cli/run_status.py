@@ -39,7 +39,7 @@ def lines(status: RunStatus, folder: Path, lang: str) -> list[str]:
     done = status.total - pending
     share = f"{int(100 * done / status.total)}" if status.total else "100"
     counts = {"done": f"{done:,}", "total": f"{status.total:,}", "percent": share}
-    said = [text("cli_run.progress.cells", lang, **counts), jp.money(sum(status.cost.values()))]
+    said = [text("cli_run.progress.cells", lang, **counts), _total(status, lang)]
     if status.held:
         said.append(text("run.held", lang, dollars=jp.money(status.held)))
     if status.writer is not None and status.per_second:
@@ -72,17 +72,32 @@ def table(status: RunStatus, lang: str) -> str:
     for judge in dict.fromkeys(name for name, *_ in status.cells):
         calls = status.attempts.get(judge, {})
         failed = sum(count for kind, count in calls.items() if kind not in CALLS)
-        priced = not calls or judge in status.cost
         cells = [f"{status.count(kind, judge):,}" for kind in (*jp.STATUSES, "pending")]
-        rows.append([judge, *cells, f"{failed:,}", jp.money(status.cost.get(judge, 0.0), not priced)])
-    return show.table(columns, rows)
+        rows.append([judge, *cells, f"{failed:,}", _cost(status, judge, lang)])
+    unknown = any(judge in status.unpriced for judge, *_ in status.cells)
+    return jp.with_note(show.table(columns, rows), unknown, lang)
+
+
+def _cost(status: RunStatus, judge: str, lang: str) -> str:
+    if judge in status.free and not status.cost.get(judge):
+        return text("cli_run.free", lang)
+    return jp.money(status.cost.get(judge), status.unpriced.get(judge, 0))
+
+
+def _total(status: RunStatus, lang: str) -> str:
+    """What the whole folder cost, judges that are not asked any more among them."""
+    dollars, unknown = sum(status.cost.values()), sum(status.unpriced.values())
+    free = not dollars and not unknown and all(judge in status.free for judge, *_ in status.cells)
+    return jp.named_total(dollars, unknown, lang, free=free)
 
 
 def document(status: RunStatus) -> dict[str, Any]:
     """The status for machines."""
     cells = [dict(zip(("judge", "condition", "status", "cells"), row, strict=True)) for row in status.cells]
-    pending = status.count("pending")
-    return {**asdict(status), "cells": cells, "total": status.total, "pending": pending}
+    judges = dict.fromkeys(judge for judge, *_ in status.cells)
+    cost = {judge: None if judge in status.unpriced else 0.0 for judge in judges} | status.cost
+    counts = {"total": status.total, "pending": status.count("pending")}
+    return {**asdict(status), "cost": cost, "cells": cells, **counts}
 
 
 def _failure(failure: Failure, count: int, lang: str) -> str:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from voirdire.judging.nouns import Outcome
+from voirdire.judging.nouns import Judge, Outcome
 from voirdire.judging.steps import Step
+
+if TYPE_CHECKING:
+    from voirdire.judging.ledger import Ledger
 
 SPAN = 60.0
 STATUSES = ("ok", "malformed", "refused", "error")
+NONE_UNPRICED: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +26,8 @@ class JudgeProgress:
 
     pending : cells without an outcome; calls : made in this session; retries : of them, not the first of their cell
     failures : kind -> calls without a reply (rate_limit, server, ...), or a malformed one
-    cost : dollars of all sessions, where known; unpriced : replies of this session whose cost is unknown
+    cost : dollars of all sessions, where known; None where replies came and the cost of none is known
+    unpriced : replies of all sessions whose cost is unknown; free : the judge runs here, and nobody is paid
     state : ``running``, ``resting`` (it only failed of late), ``stopped`` or ``done``; why : of a stop, untrusted
     """
 
@@ -31,10 +38,16 @@ class JudgeProgress:
     calls: int = 0
     retries: int = 0
     failures: dict[str, int] = field(default_factory=dict)
-    cost: float = 0.0
+    cost: float | None = 0.0
     unpriced: int = 0
     state: str = "running"
     why: str = ""
+    free: bool = False
+
+    @property
+    def unknown(self) -> int:
+        """Replies that somebody is paid for, nobody knows what."""
+        return 0 if self.free else self.unpriced
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +57,8 @@ class Progress:
     total, done : planned cells, and those with an outcome (earlier sessions included)
     in_flight : calls that are out; per_second : cells finished a second over the last minute; seconds : of this session
     left : seconds until the end at that rate, or None while it is unknown
-    cost : dollars of all sessions; budget : the limit, or None; stopping : the run is being stopped
+    cost : dollars of all sessions, where known; None where the cost of no reply is known, see also ``unknown``
+    budget : the limit, or None; stopping : the run is being stopped
     """
 
     total: int
@@ -53,10 +67,20 @@ class Progress:
     per_second: float
     seconds: float
     left: float | None
-    cost: float
+    cost: float | None
     budget: float | None
     judges: tuple[JudgeProgress, ...]
     stopping: bool = False
+
+    @property
+    def unknown(self) -> int:
+        """Replies that somebody is paid for, nobody knows what: ``cost`` is then a lower bound."""
+        return sum(judge.unknown for judge in self.judges)
+
+    @property
+    def free(self) -> bool:
+        """Whether nobody is paid."""
+        return bool(self.judges) and not self.cost and all(judge.free for judge in self.judges)
 
 
 @dataclass(slots=True)
@@ -69,6 +93,7 @@ class _Judge:
     failures: Counter[str] = field(default_factory=Counter)
     cost: float = 0.0
     unpriced: int = 0
+    free: bool = False
     state: str = "running"
     why: str = ""
 
@@ -88,13 +113,24 @@ class Watch:
         self.budget: float | None = None
         self.stopping = False
 
-    def begin(self, lanes: dict[str, str], counts: Iterable[tuple[str, str, int]], costs: dict[str, float]) -> None:
+    def begin(
+        self,
+        lanes: dict[str, str],
+        counts: Iterable[tuple[str, str, int]],
+        costs: dict[str, float],
+        unpriced: Mapping[str, int] = NONE_UNPRICED,
+        free: Collection[str] = (),
+    ) -> None:
         """Take over what earlier sessions did.
 
         lanes : judge -> lane; counts : (judge, status or ``pending``, cells); costs : judge -> dollars
+        unpriced : judge -> replies whose cost is unknown; free : judges that nobody is paid for
         """
         self._begun = self._clock()
-        self._judges = {name: _Judge(lane, cost=costs.get(name, 0.0)) for name, lane in lanes.items()}
+        self._judges = {
+            name: _Judge(lane, cost=costs.get(name, 0.0), unpriced=unpriced.get(name, 0), free=name in free)
+            for name, lane in lanes.items()
+        }
         for name, status, count in counts:
             if name in self._judges and status == "pending":
                 self._judges[name].pending = count
@@ -144,14 +180,39 @@ class Watch:
         rate = recent / max(1e-9, min(SPAN, now - self._begun)) if recent else 0.0
         return Progress(
             total=done + pending, done=done, in_flight=self.in_flight, per_second=rate, seconds=now - self._begun,
-            left=pending / rate if rate else None, cost=sum(judge.cost for judge in judges), budget=self.budget,
+            left=pending / rate if rate else None, cost=total_cost(judges), budget=self.budget,
             judges=judges, stopping=self.stopping,
         )  # fmt: skip
 
 
 def _frozen(name: str, judge: _Judge) -> JudgeProgress:
     status = {kind: judge.status[kind] for kind in STATUSES if judge.status[kind]}
+    cost = None if judge.unpriced and not judge.cost and not judge.free else judge.cost
     return JudgeProgress(
-        name, judge.lane, judge.pending, status, judge.calls, judge.retries, dict(judge.failures), judge.cost,
-        judge.unpriced, judge.state, judge.why,
+        name, judge.lane, judge.pending, status, judge.calls, judge.retries, dict(judge.failures), cost,
+        judge.unpriced, judge.state, judge.why, judge.free,
     )  # fmt: skip
+
+
+def total_cost(judges: Sequence[JudgeProgress]) -> float | None:
+    """Dollars of all judges, where known; None where replies came and the cost of none is known."""
+    known = sum(judge.cost or 0.0 for judge in judges)
+    return known if known or not any(judge.unknown for judge in judges) else None
+
+
+def take_over(watch: Watch, judges: Sequence[Judge], ledger: Ledger) -> None:
+    """Begin a watch with what the ledger holds of earlier sessions."""
+    free = [name for name, provider in ledger.providers().items() if is_free(provider)]
+    lanes = {judge.name: judge.lane for judge in judges}
+    watch.begin(lanes, ledger.counts(), ledger.costs(), ledger.unpriced(), free)
+
+
+def is_free(provider: str) -> bool:
+    """Whether judges of a provider run here and nobody is paid for them.
+
+    >>> is_free("control"), is_free("openai"), is_free("")
+    (True, False, False)
+    """
+    from voirdire.judging.providers.catalog import provider_names
+
+    return bool(provider) and provider not in provider_names()

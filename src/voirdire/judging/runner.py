@@ -16,7 +16,7 @@ from voirdire.judging.ledger import START, Ledger
 from voirdire.judging.limits import Limits
 from voirdire.judging.nouns import ImagePart, Judge, Outcome, Reply, RunStopped, TextPart
 from voirdire.judging.plan import Plan
-from voirdire.judging.progress import Progress, Watch
+from voirdire.judging.progress import Progress, Watch, take_over
 from voirdire.judging.providers.capability import Capability
 from voirdire.judging.spending import Budget, Price, PromptFacts, cost, cost_range, estimate
 from voirdire.judging.steps import Cell, Step
@@ -76,7 +76,7 @@ async def run(
     purse = Purse(plan, carried(budget, ledger), tariffs or {}, Exposure(ledger.expose))
     sink = GroupCommit(ledger, purse.kept)
     lanes = _lanes(plan, judges, LedgerSource(ledger), sink, limits, purse, watch, np.random.default_rng(seed))
-    watch.begin({judge.name: judge.lane for judge in judges}, ledger.counts(), ledger.costs())
+    take_over(watch, judges, ledger)
     watch.budget = purse.budget.limit
     reason = ""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from voirdire.judging.ledger import HELD, PLANNED
+from voirdire.judging.ledger import HELD, PLANNED, UNPRICED
+from voirdire.judging.progress import is_free
 from voirdire.judging.reading import reading
 from voirdire.judging.run_folder import LOCK
 
@@ -31,7 +32,8 @@ class RunStatus:
 
     run_id : 8 hex digits; writer : id of the process that is writing now, or None
     cells : (judge, condition, status, cells) of planned cells, in order; ``pending`` without an outcome
-    attempts : judge -> kind of attempt -> how many; cost : judge -> dollars, where known
+    attempts : judge -> kind of attempt -> how many; cost : judge -> dollars, where they are known and not 0
+    unpriced : judge -> replies whose cost nobody knows (``cost`` lacks them); free : judges that nobody is paid for
     held : dollars that a budget counts besides, for calls whose cost nobody told (those in flight among them)
     per_second : cells that ended a second over the minute before the last attempt; last_at : its time, or None
     failures : the latest failed calls, the newest first
@@ -46,6 +48,8 @@ class RunStatus:
     per_second: float
     last_at: float | None
     failures: tuple[Failure, ...]
+    unpriced: dict[str, int] = field(default_factory=dict)
+    free: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:
@@ -84,9 +88,12 @@ def read_status(folder: Path) -> RunStatus:
         cost: dict[str, float] = {}
         for judge, kind, count, dollars in db.execute(_ATTEMPTS):
             attempts.setdefault(judge, {})[kind] = count
-            if dollars is not None:
+            if dollars:
                 cost[judge] = cost.get(judge, 0.0) + dollars
         per_second, last = _rate(db)
+        providers = db.execute("SELECT name, coalesce(facts ->> 'provider', '') FROM judge ORDER BY id")
+        free = tuple(name for name, provider in providers if is_free(provider))
+        unpriced = dict(db.execute(f"{UNPRICED} GROUP BY j.id"))
         return RunStatus(
             run_id=run_id,
             writer=_writer(folder),
@@ -97,6 +104,8 @@ def read_status(folder: Path) -> RunStatus:
             per_second=per_second,
             last_at=last,
             failures=tuple(Failure(*row) for row in db.execute(_FAILURES, (LAST,))),
+            unpriced={name: count for name, count in unpriced.items() if name not in free},
+            free=free,
         )
 
 

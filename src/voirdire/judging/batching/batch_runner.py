@@ -13,7 +13,7 @@ from voirdire.judging.batching.book import BatchBook
 from voirdire.judging.batching.collecting import Collector
 from voirdire.judging.batching.lane import BatchLane, Sleep, Tell
 from voirdire.judging.nouns import Judge, Outcome, Reply, RunStopped
-from voirdire.judging.progress import Watch
+from voirdire.judging.progress import Watch, take_over
 from voirdire.judging.runner import Purse, Summary, Tariff, budget_stop, carried
 from voirdire.judging.spending import Budget, cost
 from voirdire.judging.stopping import heard
@@ -66,7 +66,7 @@ async def run_batches(
     try:
         asked = batch_judges(judges)
         check_images(asked, (*plan.items, *plan.material.held_out), plan.conditions)
-        watch.begin({judge.name: judge.lane for judge in judges}, ledger.counts(), ledger.costs())
+        take_over(watch, judges, ledger)
         watch.budget = purse.budget.limit
         async with open_session() as session:
             told = tell or (lambda _: None)

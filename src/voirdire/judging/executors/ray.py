@@ -18,7 +18,7 @@ from voirdire.judging.executors.blueprint import Environment, blueprint_of
 from voirdire.judging.executors.fleet import GRACE, Fleet, LostError
 from voirdire.judging.executors.shard import News, Orders, Shard
 from voirdire.judging.limits import Limits
-from voirdire.judging.progress import Watch
+from voirdire.judging.progress import Watch, take_over
 from voirdire.judging.runner import Summary, Tariff
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ async def run_on_ray(
     check_ray(plan.specs)
     ray = _ray()
     watch = watch or Watch()
-    watch.begin({judge.name: judge.lane for judge in judges}, ledger.counts(), ledger.costs())
+    take_over(watch, judges, ledger)
     started_here = not ray.is_initialized()
     try:
         if started_here:

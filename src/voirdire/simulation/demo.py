@@ -1,6 +1,6 @@
 """The demonstration corpus: own drawings in concept pairs, simulated pools, and simulated judges with planted truth.
 
-Twenty-four drawings in twelve concept pairs, each with a description and a question in two languages; two pools of
+Thirty drawings in fifteen concept pairs, each with a description and a question in two languages; two pools of
 five raters on four questions; three judges of known character under the ten conditions of the grid
 ``paper-baseline``. Drawings, descriptions and questions were made for voirdire. It says everywhere that nobody rated
 them: ratings and simulated judgments are drawn by a program.
@@ -30,12 +30,14 @@ from voirdire.simulation.tables import (
 from voirdire.simulation.world import World
 from voirdire.texts import LANGUAGES, text
 
-SEED = 20_260_101
+SEED = 20_260_187
+"""Chosen so that the simulated judges read as they are planted: with thirty items, luck decides too."""
+
 POOLS = ("us", "cn")
 JUDGES = {
     "sim-faithful": Character(noise=0.3),
-    "sim-compressed": Character(scale=0.3, offset=0.1, noise=0.3, malformed=0.02),
-    "sim-oriented-us": Character(weights=(0.9, 0.1), noise=0.3, malformed=0.01, refused=0.02),
+    "sim-compressed": Character(scale=0.3, offset=0.1, noise=0.3),
+    "sim-oriented-us": Character(weights=(0.9, 0.1), noise=0.3),
 }
 PULLS = {"basic": 0.1, "advanced": 0.2}
 """Weight that a persona moves to its pool, by the detail of the persona."""
@@ -72,7 +74,7 @@ def demo_world() -> World:
     """The world behind the demonstration corpus.
 
     >>> demo_world().n_items, len(demo_world().conditions)
-    (24, 10)
+    (30, 10)
     """
     base = paired_world(len(_pairs()) * len(POOLS), POOLS, judges=JUDGES, conditions=demo_conditions())
     return replace(base, side=four_questions(POOLS), noise=SharedNoise(every=0.15, judge=0.15), name="demo")

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -546,10 +547,11 @@ class TestRetryErrors:
     def test_a_kill_in_between_loses_nothing(self, corpus: Path) -> None:
         """The errors are open again, some are asked, then the process dies: the plain command asks the rest."""
         deadly = self.FLAKY.replace(
-            "    return 4", "    if pathlib.Path('mended').exists() and item.id == 'p03-cn' and not pathlib.Path('dead')"
-            ".exists():\n        pathlib.Path('dead').touch()\n        import os, signal, time\n        time.sleep(0.5)\n"
+            "    return 4",
+            "    if pathlib.Path('mended').exists() and item.id == 'p03-cn' and not pathlib.Path('dead').exists():\n"
+            "        pathlib.Path('dead').touch()\n        import os, signal, time\n        time.sleep(0.5)\n"
             "        os.kill(os.getpid(), signal.SIGKILL)\n    return 4",
-        )  # fmt: skip
+        )
         Path("rule.py").write_text(deadly)
         command = ["run", str(corpus), "--judge", "python/rule.py:judge", "--out", "run"]
         assert run(command) == 0
@@ -561,3 +563,72 @@ class TestRetryErrors:
         table = judgments()
         assert set(table["status"]) == {"ok"}
         assert sorted(table["attempts"]) == [1] * 12 + [2] * 12
+
+
+class TestJudgesThatChanged:
+    def test_a_function_is_its_file(self, corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        Path("rule.py").write_text("def judge(item):\n    return 4\n")
+        command = ["run", str(corpus), "--judge", "python/rule.py:judge", "--out", "run", "--limit", "2"]
+        assert run(command) == 0
+        assert run(command) == 0
+        Path("rule.py").write_text("LEVEL = 3\n\ndef judge(item):\n    return LEVEL\n")
+        assert run(command) == 3
+        assert "Judge 'python/rule.py:judge' is not what it was" in (said := capsys.readouterr().err)
+        assert "(source changed" in said
+
+    def test_a_function_of_the_program_is_its_text(self, corpus: Path, tmp_path: Path) -> None:
+        def judge(item: Any) -> int:
+            return 4
+
+        first = judge
+        voirdire.run(corpus, first, out="run", limit=2)
+
+        def judge(item: Any) -> int:  # type: ignore[no-redef]
+            return 3
+
+        with pytest.raises(voirdire.InputError, match="source changed"):
+            voirdire.run(corpus, judge, out="run", limit=2)
+        voirdire.run(corpus, first, out="run", limit=2)
+
+    def test_a_replay_is_its_table(self, corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        rows = "item_id,judge,condition,rating\n" + "".join(
+            f"p0{number}-{culture},a,neutral_{language},4\n"
+            for number in range(6) for culture in ("us", "cn") for language in ("en", "zh")
+        )  # fmt: skip
+        Path("old.csv").write_text(rows)
+        command = ["run", str(corpus), "--judge", "replay/old.csv#a", "--out", "run"]
+        assert run(command) == 0
+        Path("old.csv").write_text(rows + "p00-us,b,neutral_en,4\n")
+        assert run(command) == 0, "rows of another judge are nothing to this one"
+        Path("old.csv").write_text(rows.replace("p00-us,a,neutral_en,4", "p00-us,a,neutral_en,5"))
+        assert run(command) == 3
+        assert "(table changed" in capsys.readouterr().err
+
+
+class TestJudgesOfThisMachine:
+    def test_what_a_table_lacks_is_an_error_also_when_it_lacks_everything(
+        self, corpus: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        Path("old.csv").write_text("item_id,condition,rating\nother,neutral_en,4\n")
+        assert run(["run", str(corpus), "--judge", "replay/old.csv", "--judge", "control/random", "--out", "run"]) == 0
+        assert judgments().filter(judge="replay/old.csv")["status"].to_list() == ["error"] * 24
+        capsys.readouterr()
+        assert run(["run", str(corpus), "--judge", "replay/old.csv", "--out", "run", "--retry-errors"]) == 0
+        assert judgments().filter(judge="replay/old.csv")["status"].to_list() == ["error"] * 24
+
+    def test_rates_are_of_providers(self, corpus: Path) -> None:
+        Path("rule.py").write_text("def judge(item):\n    return 4\n")
+        named = ["--judge", "control/random", "--judge", "python/rule.py:judge"]
+        begun = time.monotonic()
+        assert run(["run", str(corpus), *named, "--rpm", "1", "--tpm", "1", "--out", "run"]) == 0
+        assert time.monotonic() - begun < 20
+
+    def test_of_the_others_they_are(self) -> None:
+        from voirdire.app.run import limits_of
+        from voirdire.app.run_inputs import RunOptions
+
+        specs = [voirdire.JudgeSpec(name, name, "m") for name in ("openai", "replay", "embedded", "control", "python")]
+        inputs: Any = SimpleNamespace(options=RunOptions(requests_per_minute=60.0), plan=SimpleNamespace(specs=specs))
+        found = limits_of(inputs, [SimpleNamespace(name=spec.name) for spec in specs])  # type: ignore[misc]
+        rates = {name: limits.requests_per_minute for name, limits in found.items()}
+        assert rates == {"openai": 60.0, "replay": None, "embedded": None, "control": None, "python": None}

@@ -121,19 +121,31 @@ def test_an_error_before_the_run_leaves_no_thread(capsys: pytest.CaptureFixture[
 
 
 def test_the_status_of_a_finished_run(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["run", str(corpus), "--judge", "control/random", "--judge", "control/constant_9", "--out", "run"]) == 4
+    assert run(["run", str(corpus), "--judge", "control/random", "--judge", "control/constant_9", "--out", "run"]) == 0
     capsys.readouterr()
     assert run(["run", "--status", "--out", "run"]) == 0
     printed = capsys.readouterr().out
-    assert "Nobody is running it" in printed
-    assert "24/48 cells (50 %)" in printed
+    assert "Finished" in printed
+    assert "48/48 cells (100 %)" in printed
     assert "The scale has no level 9" in printed
     assert run(["run", "--status", "run", "--lang", "zh"]) == 0
-    assert "没有进程在运行" in capsys.readouterr().out
+    assert "已全部完成" in capsys.readouterr().out
     assert run(["run", "--status", "run", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["total"], found["pending"], found["writer"]) == (48, 24, None)
-    assert {cell["status"] for cell in found["cells"]} == {"ok", "pending"}
+    assert (found["total"], found["pending"], found["writer"]) == (48, 0, None)
+    assert {cell["status"] for cell in found["cells"]} == {"ok", "error"}
+
+
+def test_the_status_of_a_run_that_stopped(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rule.py").write_text("def judge(item):\n    raise OSError('no disk.')\n")
+    assert run(["run", str(corpus), "--judge", "python/rule.py:judge", "--out", "run"]) == 4
+    told = capsys.readouterr().err
+    assert "python/rule.py:judge: failing: OSError: no disk. Set right" in told
+    assert "provider" not in told
+    assert run(["run", "--status", "run"]) == 0
+    printed = capsys.readouterr().out
+    assert "Nobody is running it" in printed
+    assert "0/24 cells (0 %)" in printed
 
 
 def test_status_of_the_default_folder(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:

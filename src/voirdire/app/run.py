@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 DEFAULT_OUT = Path("voirdire-run")
 TRUSTED = ("replay", "control")
-"""Providers whose failures say nothing of a server: they are asked to the end."""
+"""Providers that look their answers up: what they lack is an error of its cell, and they are asked to the end."""
+
+HERE = (*TRUSTED, "python", "embedded")
+"""Providers on this machine, whose calls no provider's rate limits concern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +256,7 @@ def _asking(
 
 
 def limits_of(inputs: RunInputs, judges: list[Judge]) -> dict[str, Limits]:
-    """The limits of every judge: those asked for; judges of this machine are as patient as they are."""
+    """The limits of every judge: those asked for, of which rates are for judges behind an API alone."""
     from voirdire.judging.limits import Limits
     from voirdire.judging.providers.calling import CallingJudge
 
@@ -266,7 +269,9 @@ def limits_of(inputs: RunInputs, judges: list[Judge]) -> dict[str, Limits]:
     asked = {name: value for name, value in asked.items() if value is not None}
     found = {}
     for spec, judge in zip(inputs.plan.specs, judges, strict=True):
-        own: dict[str, Any] = {"unproven": 10**9} if spec.provider in TRUSTED else {}
+        own: dict[str, Any] = {"final": True} if spec.provider in TRUSTED else {}
+        if spec.provider in HERE:
+            own |= {"requests_per_minute": None, "tokens_per_minute": None}
         if isinstance(judge, CallingJudge) and judge.threads is not None:
             own["concurrency"] = judge.threads
         found[spec.name] = Limits(**{**asked, **own})

@@ -189,7 +189,7 @@ def money(dollars: float | None, unpriced: int = 0) -> str:
     >>> money(1.5), money(0.0123), money(0.0, 3), money(1.5, 3)
     ('$1.50', '$0.0123', '-', '$1.50+')
     """
-    if unpriced and not dollars:
+    if dollars is None or (unpriced and not dollars):
         return "-"
     return f"${dollars:,.{2 if dollars >= 1 or not dollars else 4}f}{'+' if unpriced else ''}"
 

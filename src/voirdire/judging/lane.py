@@ -341,7 +341,7 @@ class Lane:
         """
         now = self._clock()
         self._learn(line, failure, now, begun)
-        works = line.breaker.proven and job.cell.id not in line.breaker.row
+        works = self.limits.final or (line.breaker.proven and job.cell.id not in line.breaker.row)
         job.count(failure.kind, line.breaker.epoch)
         forgiven = self._opens(line, job, failure, now, begun)
         final = not forgiven and (failure.kind == "request" or job.failures >= FAILED_ATTEMPTS)
@@ -375,7 +375,8 @@ class Lane:
     def _opens(self, line: Line, job: Job, failure: CallFailed, now: float, begun: Begun) -> dict[int, int]:
         """The cells that are forgiven (with their last attempts) where this failure opens the line's breaker."""
         breaker = line.breaker
-        counts = failure.kind in COUNTED or (failure.kind == "request" and not breaker.proven)
+        refused = failure.kind == "request" and not breaker.proven and not self.limits.final
+        counts = failure.kind in COUNTED or refused
         if not counts or not breaker.failed(now, begun.at, job.cell.id, job.attempts):
             return {}
         if breaker.stopped:

@@ -1,7 +1,8 @@
 """The ledger of a run: one SQLite file that says what was asked, what came back, and how every cell ended.
 
 Attempts and outcomes are only ever added (the database itself refuses to change or delete them), but that an error
-which is to be asked again moves to the table ``reopened``. One process writes; any number read. The reasons for this form stand in docs/design/ledger.md.
+which is to be asked again moves to the table ``reopened``. One process writes; any number read. The reasons for this
+form stand in docs/design/ledger.md.
 """
 
 from __future__ import annotations
@@ -288,7 +289,7 @@ class Ledger:
 
     def unpriced(self) -> dict[str, int]:
         """Judge -> replies whose cost is unknown, where there are any."""
-        return {judge: count for judge, count in self._db.execute(f"{UNPRICED} GROUP BY j.id")}
+        return dict(self._db.execute(f"{UNPRICED} GROUP BY j.id"))
 
     def providers(self) -> dict[str, str]:
         """Judge -> its provider; an empty text where none is written down."""

@@ -38,6 +38,7 @@ class Limits:
     failing : distinct cells that may fail in a row after it
     cooldown, probes : seconds of rest after that, doubled each time, and how often a judge is tried again
     patience : seconds for which a server may refuse every call
+    final : a refused request is a verdict on its cell, whatever else the judge said: it looks its answers up
     """
 
     concurrency: int = 64
@@ -50,6 +51,7 @@ class Limits:
     cooldown: float = 5.0
     probes: int = 6
     patience: float = 3600.0
+    final: bool = False
 
 
 def pause_after(failures: int, limits: Limits, rng: np.random.Generator) -> float:

@@ -302,7 +302,9 @@ class Judge(Protocol):
 
     name : as in the judgments
     lane : judges of one lane share concurrency, rate limits and the circuit breaker
-    settings : what is logged once for the judge: model, base URL, parameters sent, capability (never a key)
+    settings : what is logged once for the judge: model, base URL, parameters sent, capability (never a key); a
+        mapping ``digests`` in it (name -> text) names what else makes the judge what it is, and
+        a run refuses to go on where one of them has changed
     """
 
     name: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -200,7 +201,8 @@ def _question_digest(question: AskedQuestion) -> str:
 
 def _judge_digest(spec: JudgeSpec, settings: Mapping[str, Any]) -> str:
     sent = settings.get("parameters", spec.parameters)
-    return joined({"model": _digest([spec.provider, spec.model]), "parameters": _digest(sent)})
+    own = {re.sub(r"[\s=]+", "-", str(name)): _digest(digest) for name, digest in settings.get("digests", {}).items()}
+    return joined({"model": _digest([spec.provider, spec.model]), "parameters": _digest(sent), **own})
 
 
 def _judge_facts(spec: JudgeSpec, settings: Mapping[str, Any]) -> dict[str, Any]:

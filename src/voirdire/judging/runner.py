@@ -344,6 +344,15 @@ def budget_stop(budget: Budget, **counts: int) -> RunStopped:
     return RunStopped("run.stopped_budget", **{name: f"{value:.2f}" for name, value in money.items()}, **counts)
 
 
+def sentence(why: str) -> str:
+    """The beginning of somebody's words, to stand before a full stop.
+
+    >>> sentence("No such key. "), sentence("")
+    ('No such key', '-')
+    """
+    return why[:300].rstrip(" .。\n") or "-"
+
+
 def _why_stopped(lanes: Sequence[Lane], ledger: Ledger, reason: str, purse: Purse) -> RunStopped | None:
     planned = ledger.counts()
     pending = sum(count for _, status, count in planned if status == "pending")
@@ -357,5 +366,5 @@ def _why_stopped(lanes: Sequence[Lane], ledger: Ledger, reason: str, purse: Purs
     stopped = [line for lane in lanes for line in lane.lines if line.stopped]
     if not stopped:
         return RunStopped("run.stopped_pending", **counts)
-    judges = "; ".join(f"{line.judge.name}: {line.stopped}: {line.why[:300] or '-'}" for line in stopped)
+    judges = "; ".join(f"{line.judge.name}: {line.stopped}: {sentence(line.why)}" for line in stopped)
     return RunStopped("run.stopped_judges", judges=judges, **counts)

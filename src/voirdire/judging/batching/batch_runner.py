@@ -14,7 +14,7 @@ from voirdire.judging.batching.collecting import Collector
 from voirdire.judging.batching.lane import BatchLane, Sleep, Tell
 from voirdire.judging.nouns import Judge, Outcome, Reply, RunStopped
 from voirdire.judging.progress import Watch, take_over
-from voirdire.judging.runner import Purse, Summary, Tariff, budget_stop, carried
+from voirdire.judging.runner import Purse, Summary, Tariff, budget_stop, carried, sentence
 from voirdire.judging.spending import Budget, cost
 from voirdire.judging.stopping import heard
 from voirdire.texts import text
@@ -199,5 +199,5 @@ class BatchesStopped(RunStopped):
 
     def message(self, lang: str = "en") -> str:
         """The sentence in a language, with one for every judge."""
-        each = [text(f"batch.stopped.{key}", lang, judge=judge, why=why or "-") for key, judge, why in self.reasons]
+        each = [text(f"batch.stopped.{key}", lang, judge=judge, why=sentence(why)) for key, judge, why in self.reasons]
         return text(self.key, lang, **{**self.fields, "why": "\n".join(each)})

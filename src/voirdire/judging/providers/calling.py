@@ -10,6 +10,7 @@ condition, and returns a number (a rating), a text (read like a model's reply) o
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import importlib
 import importlib.util
 import inspect
@@ -18,6 +19,7 @@ import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from types import ModuleType
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from voirdire.judging.providers.kit import Kit
 
 WHY_LENGTH = 500
+NO_SOURCE = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,8 @@ class CallingJudge:
         are seldom safe to share; None of a coroutine function, which runs on the event loop.
 
     A number is a rating on the question's own scale, in whichever direction the condition asks it; a text is read
-    like a model's reply, and a Reply is taken as it is. An exception, a missing value and anything else
+    like a model's reply, and a Reply is taken as it is. source : digest of what makes the function, by default of its
+    own text; where it changes, the judge is another. An exception, a missing value and anything else
     end the cell as ``error`` with the type and the message; the run goes on.
     """
 
@@ -96,10 +100,15 @@ class CallingJudge:
         threads: int = 1,
         parameters: Mapping[str, Any] | None = None,
         timeout: float | None = None,
+        source: str | None = None,
     ) -> None:
         self.name = name
         self.lane = f"python {name}"
-        self.settings: Mapping[str, Any] = {"function": describe(function), "parameters": dict(parameters or {})}
+        self.settings: Mapping[str, Any] = {
+            "function": describe(function),
+            "parameters": dict(parameters or {}),
+            "digests": {"source": source_digest(function) if source is None else source},
+        }
         self._function = function
         self._takes = _arguments(function, name)
         self._waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
@@ -146,7 +155,14 @@ def make(spec: JudgeSpec, kit: Kit) -> CallingJudge:
     if parameters or not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
         raise UsageError("cli_run.python.parameters", judge=spec.name, names=", ".join(map(str, spec.parameters)))
     function = find_function(spec.model)
-    return CallingJudge(spec.name, function, threads=threads, parameters=spec.parameters, timeout=kit.timeout)
+    return CallingJudge(
+        spec.name,
+        function,
+        threads=threads,
+        parameters=spec.parameters,
+        timeout=kit.timeout,
+        source=file_digest(spec.model),
+    )
 
 
 def from_object(made: Callable[..., Any], name: str | None = None) -> CallingJudge:
@@ -215,6 +231,24 @@ def describe(function: Callable[..., Any]) -> str:
     """
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{getattr(named, '__module__', '?')}:{named.__qualname__}"
+
+
+def source_digest(function: Callable[..., Any]) -> str:
+    """16 hex digits over the text of a function, or of the class of an object; ``-`` where there is none (as in C)."""
+    wanted = inspect.unwrap(function)
+    wanted = wanted.func if isinstance(wanted, partial) else wanted
+    named: Any = wanted if hasattr(wanted, "__qualname__") else type(wanted)
+    try:
+        return hashlib.sha256(inspect.getsource(named).encode()).hexdigest()[:16]
+    except (OSError, TypeError):
+        return NO_SOURCE
+
+
+def file_digest(target: str) -> str:
+    """16 hex digits over the file that ``module:function`` or ``file.py:function`` names; ``-`` where there is none."""
+    place = target.rpartition(":")[0]
+    file = place if place.endswith(".py") else getattr(sys.modules.get(place), "__file__", None)
+    return NO_SOURCE if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
 
 
 def _call(function: Callable[..., Any], given: tuple[Any, ...]) -> Any:

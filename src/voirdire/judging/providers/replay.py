@@ -8,9 +8,11 @@ table lacks ends as ``error``.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,8 +92,25 @@ def make(spec: JudgeSpec, kit: Kit) -> ReplayJudge:
     file, wanted = (spec.model, "") if Path(spec.model).is_file() else split_judge(spec.model)
     table = read_table(Path(file))
     judge, recorded = read_recorded(table, wanted or None, kit.material.evaluation)
-    settings = {"file": table.name, "sha256": table.digest, "judge": judge, "rows": len(recorded)}
+    settings = {
+        "file": table.name,
+        "sha256": table.digest,
+        "judge": judge,
+        "rows": len(recorded),
+        "digests": {"table": recorded_digest(recorded)},
+    }
     return ReplayJudge(spec.name, recorded, settings)
+
+
+def recorded_digest(recorded: Mapping[Key, Recorded]) -> str:
+    """16 hex digits over what a table says of a judge, whatever the order of its rows.
+
+    >>> a, b = ("a", "en", "q", 1), ("b", "en", "q", 1)
+    >>> recorded_digest({a: Recorded("4"), b: Recorded("5")}) == recorded_digest({b: Recorded("5"), a: Recorded("4")})
+    True
+    """
+    rows = sorted([*key, *astuple(row)] for key, row in recorded.items())
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
 
 
 def split_judge(model: str) -> tuple[str, str]:

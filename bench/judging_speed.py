@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -27,8 +28,8 @@ PEERS = {
     "bare aiohttp": ("clients", "b_client.py", ["aiohttp", "prebuilt", "{cells}", "64", "asyncio"]),
     "openai": ("openai", "p_openai.py", ["{cells}", "64", "-1"]),
     "litellm": ("litellm", "p_litellm.py", ["{cells}", "64", "-1"]),
-    "inspect-ai, defaults": ("inspect", "p_inspect.py", [*INSPECT, "plain", "{log}", "eval"]),
-    "inspect-ai, best settings": ("inspect", "p_inspect.py", [*INSPECT, "none", "{log}", "eval", *QUIET]),
+    "inspect-ai defaults": ("inspect", "p_inspect.py", [*INSPECT, "plain", "{log}", "eval"]),
+    "inspect-ai best settings": ("inspect", "p_inspect.py", [*INSPECT, "none", "{log}", "eval", *QUIET]),
 }
 
 
@@ -54,12 +55,13 @@ class Bench:
         """The interpreter of an environment."""
         return str(self.venvs / f"v_{name}" / "bin" / "python")
 
-    def prepare(self, images: int, items: int) -> None:
-        """Images of about 163 kB and a corpus of items that show them."""
+    def prepare(self, images: int, sizes: tuple[int, ...]) -> None:
+        """Images of about 163 kB and corpora of so many items that show them."""
         script = str(self.drivers / "make_data.py")
         subprocess.run([self.python("srv"), script, str(self.work / "data"), str(images)], check=True)
-        ours = [sys.executable, str(HERE / "judging_ours.py"), "--make", str(self.work / "corpus")]
-        subprocess.run([*ours, str(self.work / "data" / "img"), str(items)], check=True)
+        for items in sizes:
+            ours = [sys.executable, str(HERE / "judging_ours.py"), "--make", str(self.work / f"corpus-{items}")]
+            subprocess.run([*ours, str(self.work / "data" / "img"), str(items)], check=True)
 
     def serve(self) -> subprocess.Popen[bytes]:
         """Start the mock server on the second core."""
@@ -99,7 +101,7 @@ class Bench:
     def ours(self, items: int, cells: int, in_flight: int = 64, **settings: float) -> dict[str, float]:
         """One run of voirdire."""
         script, out = str(HERE / "judging_ours.py"), str(self.work / "run")
-        place = [str(self.work / "corpus"), str(items), str(cells), f"{URL}/v1", out, str(in_flight)]
+        place = [str(self.work / f"corpus-{items}"), str(items), str(cells), f"{URL}/v1", out, str(in_flight)]
         return self.run([sys.executable, script, *place], settings)
 
 
@@ -110,9 +112,9 @@ def admin(what: str, settings: dict[str, float] | None = None) -> dict[str, floa
         return json.load(answer)
 
 
-def cpu(bench: Bench, cells: int, runs: int) -> list[dict[str, object]]:
+def cpu(bench: Bench, cells: int, runs: int, peers: Sequence[str] = tuple(PEERS)) -> list[dict[str, object]]:
     """CPU ms a cell of the job phase and cells a second, the median of several runs taken in turn."""
-    names = ["voirdire", *PEERS]
+    names = ["voirdire", *(name for name in PEERS if name in peers)]
     seen: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     for _ in range(runs):
         for name in names:
@@ -183,16 +185,17 @@ def main() -> None:
     asked.add_argument("--cells", type=int, default=1000)
     asked.add_argument("--runs", type=int, default=3)
     asked.add_argument("--parts", default="cpu,latency,limited,memory,imports")
+    asked.add_argument("--peers", default=",".join(PEERS))
     asked.add_argument("--json", type=Path)
     given = asked.parse_args()
     parts, results = given.parts.split(","), {}
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(given.drivers.resolve(), given.venvs.resolve(), Path(work))
-        bench.prepare(50, 626)
+        bench.prepare(50, (50, 626))
         server = bench.serve()
         try:
             for name, measured in (
-                ("cpu", lambda: cpu(bench, given.cells, given.runs)),
+                ("cpu", lambda: cpu(bench, given.cells, given.runs, given.peers.split(","))),
                 ("latency", lambda: latency(bench)),
                 ("limited", lambda: limited(bench)),
                 ("memory", lambda: memory(bench)),

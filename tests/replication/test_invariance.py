@@ -36,7 +36,7 @@ DECIDED_BY_RANDOM = ("verdict", "gate")
 def frames() -> Frames:
     """The demonstration's world in three conditions: two pools, four questions, judges with missing ratings, repeats."""
     world = replace(demo_world(), conditions=demo_world().conditions[:3], repeats=2)
-    characters = {name: replace(kind, malformed=0.02, refused=0.01) for name, kind in world.judges.items()}
+    characters = {name: replace(kind, malformed=0.03) for name, kind in world.judges.items()}
     world = replace(world, judges=characters)
     drawn: SimulatedTables = simulate_tables(world, SEED)
     names = ("ratings", "items", "questions", "judgments", "judges", "conditions")

@@ -12,6 +12,9 @@ import os
 import sys
 from typing import Any, TextIO
 
+WARNINGS = 2
+"""What llama.cpp logs: errors and warnings, not a dozen lines for every call."""
+
 
 def main() -> None:
     """Serve until standard input ends."""
@@ -23,6 +26,8 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001 - told to the process that waits for the address
         _answer(answers, {"error": f"{type(error).__name__}: {error}"})
         os._exit(1)
+    sys.stderr.write(f"{server.listening_address}\n")
+    sys.stderr.flush()
     _answer(answers, {"address": server.listening_address})
     sys.stdin.read()
     os._exit(0)
@@ -54,6 +59,7 @@ def start(settings: dict[str, Any]) -> Any:
     params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
     params.cache_ram_mib = settings["cache_mib"]
     params.warmup = params.ui = False
+    params.verbosity = WARNINGS
     params.model_alias = {settings["alias"]}
     return xllamacpp.Server(params)
 

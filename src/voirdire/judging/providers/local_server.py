@@ -67,7 +67,7 @@ class ServerSettings:
     template: str = ""
     slots: int = 1
     context: int = 4096
-    cache_mib: int = 384
+    cache_mib: int = 256
     threads: int = field(default_factory=usable_threads)
     log: Path | None = None
 

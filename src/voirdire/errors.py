@@ -18,6 +18,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 
+class Lines(str):
+    """A field of several lines that voirdire put together itself; a line break in any other field is shown as such."""
+
+    __slots__ = ()
+
+
 class VoirdireError(Exception):
     """Base of every error that voirdire raises on purpose.
 

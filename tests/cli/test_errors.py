@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.small_corpus import build
 
 from voirdire.cli import show
 from voirdire.cli.main import run
+from voirdire.errors import InputError, Lines
 
 
 @pytest.mark.parametrize(
@@ -106,3 +108,28 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 def test_control_characters_are_shown() -> None:
     assert show.clean("a\x1b]0;title\x07b\n") == "a\\x1b]0;title\\x07b\\n"
     assert show.clean("中文 ok") == "中文 ok"
+
+
+def test_a_sentence_of_several_lines_is_shown_in_lines(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """And what a table holds cannot add a line, nor steer the terminal."""
+    nasty = "aa\nvoirdire: all is well\x1b[2J"
+    error = InputError(
+        "material.draw_impossible", design=nasty, pool="us", culture="*", question="q", low=1, high=5, missing="5",
+        table=Lines("  pool  1\n    us  0"),
+    )  # fmt: skip
+    shown = show.sentence(error, "en").splitlines()
+    assert shown[0].startswith("The design 'aa\\nvoirdire: all is well\\x1b[2J' needs one example")
+    assert shown[2:4] == ["  pool  1", "    us  0"]
+    assert len(shown) == 5
+
+
+def test_a_draw_that_cannot_be_made_is_told_in_lines(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    corpus = build(tmp_path / "corpus")
+    kept = [line for line in (corpus / "ratings.csv").read_text().splitlines() if not line.endswith(",5")]
+    (corpus / "ratings.csv").write_text("\n".join(kept) + "\n")
+    assert (
+        run(["run", str(corpus), "--judge", "control/random", "--grid", "paper-icl", "--out", f"{tmp_path}/run"]) == 3
+    )
+    told = capsys.readouterr().err
+    assert "\\n" not in told
+    assert "pool  culture  1  2  3  4  5" in [line.strip() for line in told.splitlines()]

@@ -632,3 +632,31 @@ class TestJudgesOfThisMachine:
         found = limits_of(inputs, [SimpleNamespace(name=spec.name) for spec in specs])  # type: ignore[misc]
         rates = {name: limits.requests_per_minute for name, limits in found.items()}
         assert rates == {"openai": 60.0, "replay": None, "embedded": None, "control": None, "python": None}
+
+
+class TestWhatIsTold:
+    def test_a_changed_resize_is_named(self, corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        command = ["run", str(corpus), "--judge", "control/random", "--limit", "2", "--out", "run"]
+        assert run(command) == 0
+        assert run([*command, "--resize", "16"]) == 3
+        assert "Give --resize as the command that began it did" in capsys.readouterr().err
+
+    def test_judges_that_are_not_named_now(self, corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        for name in ("control/random", "control/constant"):
+            assert run(["run", str(corpus), "--judge", name, "--limit", "2", "--out", "run"]) == 0
+            printed = capsys.readouterr().out
+        assert "also holds judgments of: control/random." in printed
+        assert set(judgments()["judge"]) == {"control/random", "control/constant"}
+
+    def test_json_has_the_notes(self, corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert run(["run", str(corpus), "--judge", "control/random", "--limit", "2", "--json"]) == 0
+        (note,) = json.loads(capsys.readouterr().out)["notes"]
+        assert (note["key"], note["fields"]) == ("cli_run.note.limit", {"count": 2, "total": 12})
+        assert "the first 2 of 12 items" in note["message"]
+
+    def test_a_budget_of_less_than_a_cent_is_not_rounded(
+        self, corpus: Path, mock: Spawned, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        args = ["run", str(corpus), "--judge", "openai/gpt-4o", "--prices", "prices.toml", "--out", "run"]
+        assert run([*args, "--budget", "0.00042"]) == 4
+        assert "of $0.00042 are spent" in capsys.readouterr().err

@@ -127,6 +127,8 @@ def test_the_status_of_a_finished_run(corpus: Path, capsys: pytest.CaptureFixtur
     printed = capsys.readouterr().out
     assert "Finished" in printed
     assert "48/48 cells (100 %)" in printed
+    assert "no answer for this cell" in printed
+    assert "refused request" not in printed
     assert "The scale has no level 9" in printed
     assert run(["run", "--status", "run", "--lang", "zh"]) == 0
     assert "已全部完成" in capsys.readouterr().out
@@ -146,6 +148,8 @@ def test_the_status_of_a_run_that_stopped(corpus: Path, capsys: pytest.CaptureFi
     printed = capsys.readouterr().out
     assert "Nobody is running it" in printed
     assert "0/24 cells (0 %)" in printed
+    assert "error in the judge" in printed
+    assert "refused request" not in printed
 
 
 def test_status_of_the_default_folder(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,3 +164,19 @@ def test_status_changes_nothing(corpus: Path) -> None:
     assert run(["run", "--status", "run"]) == 0
     after = {path.name: path.read_bytes() for path in Path("run").iterdir() if not path.name.endswith(("-wal", "-shm"))}
     assert after == before
+
+
+def test_conditions_are_named_as_the_audit_names_them(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["run", str(corpus), "--judge", "control/random", "--limit", "1", "--grid", "paper-icl"]) == 0
+    capsys.readouterr()
+    assert run(["run", "--status", "--json"]) == 0
+    named = {cell["condition"] for cell in json.loads(capsys.readouterr().out)["cells"]}
+    assert "neutral_en/aa" in named
+    assert all(name.count("/") == 1 for name in named)
+
+
+def test_failures_in_words() -> None:
+    assert [jp.failure_words("request", provider, "en") for provider in ("python", "replay", "openai")] == [
+        "error in the judge", "no answer for this cell", "refused request",
+    ]  # fmt: skip
+    assert jp.failure_words("rate_limit", "openai", "zh") == "速率限制"

@@ -213,3 +213,26 @@ def test_nothing_is_left_beside_the_tables(tmp_path: Path, monkeypatch: pytest.M
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no run"):
         export(tmp_path)
+
+
+def test_where_no_image_is_shown_there_are_no_facts_of_one(tmp_path: Path) -> None:
+    folder = corpus(tmp_path / "c", 2)
+    header, *rows = (folder / "items.csv").read_text(encoding="utf-8").splitlines()
+    lines = [f"{header},alt.en", *(f"{row},A picture." for row in rows)]
+    (folder / "items.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    grid = load_grid("neutral").for_languages(["en"])[0]
+    first = grid.conditions[0]
+    others = [replace(first, name=kind, image=kind, digest=kind) for kind in ("alt", "none")]
+    go(plan_of(folder, ["a"], replace(grid, conditions=(first, *others))), tmp_path / "run")
+    table = exported(tmp_path / "run")
+    facts = ["image_sha256", "image_width", "image_height", "sent_width", "sent_height"]
+    shown = table.group_by("condition").agg(pl.col(facts).null_count()).sort("condition").rows()
+    assert shown == [("alt", *[2] * 5), ("neutral_en", *[0] * 5), ("none", *[2] * 5)]
+
+
+def test_flags_are_empty_where_there_are_none_also_beside_demonstrations(tmp_path: Path) -> None:
+    plan = plan_of(demonstrated(tmp_path / "c"), ["a"], load_grid("paper-icl"))
+    go(plan, tmp_path / "run")
+    table = exported(tmp_path / "run")
+    assert table["demonstrations"].null_count() < table.height
+    assert table["flags"].null_count() == table.height

@@ -49,6 +49,22 @@ def test_missing_languages_are_named_before_anything_is_spent(item: Item, grid: 
     assert fields["items"] == "i0, i1, i2, i3, i4…"
 
 
+@pytest.mark.parametrize(
+    ("item", "changes", "what", "language"),
+    [
+        (IMAGE, {"prompts": {"en": "How?"}}, "prompt", "zh"),
+        (TEXT, {"texts": {"zh": "汤"}}, "text", "en"),
+    ],
+)
+def test_an_empty_cell_is_no_missing_column(item: Item, changes: dict[str, Any], what: str, language: str) -> None:
+    with pytest.raises(InputError) as error:
+        check(load_grid("paper-baseline"), [item, replace(item, id="bare", **changes)], [QUESTION])
+    assert error.value.key == "grid.item_text_empty"
+    assert f"The cell in the column {what}.{language} of the items table is empty" in str(error.value)
+    assert "bare" in str(error.value)
+    assert "Add a column" not in str(error.value)
+
+
 def test_held_out_items_are_checked_where_designs_show_them() -> None:
     held = replace(TEXT, texts={"en": "Output 5."})
     assert check(load_grid("paper-baseline"), [IMAGE], [QUESTION], held_out=[held]) == ()

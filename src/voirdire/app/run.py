@@ -74,11 +74,13 @@ class RunResult:
     folder : holds the ledger, run.toml and the exported tables; ``voirdire.audit(judgments=folder)`` reads it
     progress : cells by judge and status, cost, rate
     stopped : why cells are pending, or None when every cell has an outcome
+    others : judges of the folder that this run did not name; ``progress`` lacks them, the judgments have them
     """
 
     folder: Path
     progress: RunProgress
     stopped: RunStopped | None = None
+    others: tuple[str, ...] = ()
 
     @property
     def judgments(self) -> pl.DataFrame:
@@ -198,8 +200,10 @@ def _run(inputs: RunInputs, judges: list[Judge], price: RunPrice, out: Path, lis
             raise
         summary = _in_a_loop(asking)
         inputs.plan.images.forget()
+        named = {judge.name for judge in judges}
+        others = tuple(name for name in folder.ledger.known("judge") if name not in named)
         export(out)
-    return RunResult(out, summary.progress, summary.stopped)
+    return RunResult(out, summary.progress, summary.stopped, others)
 
 
 def _begun(inputs: RunInputs, price: RunPrice, out: Path, ledger: Ledger, reopened: int) -> Begun:

@@ -135,7 +135,7 @@ def _row(judge: JudgeProgress, lang: str) -> list[str]:
         show.clean(judge.name),
         f"{done:,}/{done + judge.pending:,}",
         f"{judge.retries:,}",
-        _kinds(judge.failures, lang),
+        _kinds(judge, lang),
         cost(judge, lang),
         _named(f"cli_run.state.{judge.state}", lang),
     ]
@@ -191,7 +191,9 @@ def money(dollars: float | None, unpriced: int = 0) -> str:
     """
     if dollars is None or (unpriced and not dollars):
         return "-"
-    return f"${dollars:,.{2 if dollars >= 1 or not dollars else 4}f}{'+' if unpriced else ''}"
+    from voirdire.judging.spending import dollars as shown
+
+    return f"${shown(dollars)}{'+' if unpriced else ''}"
 
 
 def spent(dollars: float | None, budget: float, lang: str, unpriced: int = 0) -> str:
@@ -216,14 +218,24 @@ def duration(seconds: float, lang: str) -> str:
     return text("cli_run.time.days", lang, days=hours // 24, hours=hours % 24)
 
 
-def _kinds(counted: dict[str, int], lang: str) -> str:
+def _kinds(judge: JudgeProgress, lang: str) -> str:
     """``12 (429: 8, malformed: 4)``: all, and the two most frequent kinds."""
-    total = sum(counted.values())
+    total = sum(judge.failures.values())
     if not total:
         return "0"
-    most = sorted(counted.items(), key=lambda kind: -kind[1])[:2]
-    named = ", ".join(f"{_named(f'cli_run.kind.{kind}', lang)}: {count:,}" for kind, count in most)
+    most = sorted(judge.failures.items(), key=lambda kind: -kind[1])[:2]
+    own = {"request": text("cli_run.failure.judge", lang)} if judge.free else {}
+    named = ", ".join(f"{own.get(kind) or _named(f'cli_run.kind.{kind}', lang)}: {count:,}" for kind, count in most)
     return f"{total:,} ({named})"
+
+
+def failure_words(kind: str, provider: str, lang: str) -> str:
+    """A kind of failure in words; a judge of the user's own has no provider that refuses requests."""
+    if kind == "request" and provider == "python":
+        return text("cli_run.failure.judge", lang)
+    if kind == "request" and provider in ("replay", "control"):
+        return text("cli_run.failure.lacks", lang)
+    return _named(f"cli_run.failure.{kind}", lang)
 
 
 def _named(key: str, lang: str) -> str:

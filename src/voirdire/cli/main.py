@@ -45,7 +45,8 @@ def run(args: Sequence[str]) -> int:
         result = build_app(lang).main(language.without(args), prog_name="voirdire", standalone_mode=False, obj=lang)
         return _interrupted(lang, as_json) if result == _SIGINT else int(result or 0)
     except VoirdireError as error:
-        return _tell(error.key, error.message(lang), lang, as_json, error.exit_code, error.fields)
+        shown = show.sentence(error, lang)
+        return _tell(error.key, error.message(lang), lang, as_json, error.exit_code, error.fields, shown)
     except _TyperError as error:
         return _mistake(error, lang, as_json)
     except (KeyboardInterrupt, typer.Abort):
@@ -89,8 +90,8 @@ def _hint(error: Any) -> str:
     return name if name.startswith("-") else name.upper()
 
 
-def _tell(key: str, sentence: str, lang: str, as_json: bool, code: int, fields: Any = None) -> int:
-    show.err(text("cli.error", lang, sentence=show.clean(sentence)))
+def _tell(key: str, sentence: str, lang: str, as_json: bool, code: int, fields: Any = None, shown: str = "") -> int:
+    show.err(text("cli.error", lang, sentence=shown or show.clean(sentence)))
     if as_json:
         show.json({"error": {"key": key, "message": sentence, "fields": fields or {}, "exit_code": code}})
     return code

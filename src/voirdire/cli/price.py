@@ -60,7 +60,7 @@ def price(
         inputs = read_run(corpus, r.collect(ctx.params), progress)
         found = price_of(inputs)
     if json:
-        show.json({"command": "price", **document(found)})
+        show.json({"command": "price", **document(found, language)})
         return
     for line in r.read_lines(inputs, language):
         show.out(line)
@@ -89,7 +89,7 @@ def total(found: RunPrice, lang: str) -> str:
     return f"{said} {text('cli_run.total_without', lang, judges=missing)}" if missing else said
 
 
-def document(found: RunPrice) -> dict[str, Any]:
+def document(found: RunPrice, lang: str) -> dict[str, Any]:
     """The estimate for machines."""
     judges = [
         {
@@ -111,7 +111,7 @@ def document(found: RunPrice) -> dict[str, Any]:
         "cost_usd": _plain(found.cost),
         "unpriced": list(found.unpriced),
         "judges": judges,
-        "notes": [{"kind": note.kind, "key": note.key, "fields": dict(note.fields)} for note in found.notes],
+        "notes": r.notes_document(found.notes, lang),
     }
 
 

@@ -87,24 +87,27 @@ def _ask(ctx: typer.Context, corpus: Path, out: Path | None, lang: str, *, as_js
         inputs = read_run(corpus, r.collect(ctx.params), progress)
     watch = Watch()
     with jp.Board(watch.snapshot, lang) as board:
+        notes: list[Note] = []
 
         def begun(what: Begun) -> None:
+            notes.extend(what.price.notes)
             if not as_json:
                 show.out("\n".join(begun_lines(what, lang)))
             board.start()
 
         def tell(note: Note) -> None:
+            notes.append(note)
             for line in r.note_lines([note], lang):
                 board.tell(line)
 
         result = run_read(inputs, out or DEFAULT_OUT, watch=watch, begun=begun, tell=tell)
     if as_json:
-        show.json({"command": "run", **document(result, lang)})
+        show.json({"command": "run", **document(result, lang), "notes": r.notes_document(notes, lang)})
     else:
         for line in end_lines(result, next_command(ctx.params, result.folder), lang):
             show.out(line)
     if result.stopped is not None and as_json:
-        show.err(text("cli.error", lang, sentence=show.clean(result.stopped.message(lang))))
+        show.err(text("cli.error", lang, sentence=show.sentence(result.stopped, lang)))
         raise typer.Exit(result.stopped.exit_code)
     if result.stopped is not None:
         raise result.stopped
@@ -140,7 +143,9 @@ def end_lines(result: RunResult, command: str, lang: str) -> list[str]:
     counts = {"done": f"{progress.done:,}", "total": f"{progress.total:,}"}
     took = jp.duration(progress.seconds, lang)
     said = text("cli_run.ended", lang, folder=show.clean(folder), time=took, cost=_shown_cost(progress, lang), **counts)
-    lines = [jp.summary(progress.judges, lang), "", said, *error_lines(result, lang)]
+    others = show.clean(text("report.list_separator", lang).join(result.others))
+    table = [jp.summary(progress.judges, lang), *([text("cli_run.others", lang, judges=others)] if others else [])]
+    lines = [*table, "", said, *error_lines(result, lang)]
     return lines if result.stopped is not None else [*lines, text("cli_run.next", lang, command=show.clean(command))]
 
 

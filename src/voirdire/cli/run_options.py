@@ -104,6 +104,16 @@ def read_lines(inputs: RunInputs, lang: str) -> list[str]:
     return [*said(Told(plan.material.intake, ()), lang), text("cli_run.size", lang, **size)]
 
 
+def notes_document(notes: Iterable[Note], lang: str) -> list[dict[str, Any]]:
+    """Notes and warnings for machines, each with its sentence."""
+    listed = list(notes)
+    said = note_lines(listed, lang)
+    return [
+        {"kind": note.kind, "key": note.key, "fields": dict(note.fields), "message": line}
+        for note, line in zip(listed, said, strict=True)
+    ]
+
+
 def note_lines(notes: Iterable[Note], lang: str) -> list[str]:
     """Notes and warnings as lines."""
     from voirdire.app.inputs import Told

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.cli import judging_progress as jp
 from voirdire.cli import show
-from voirdire.texts import has, text
+from voirdire.texts import text
 
 if TYPE_CHECKING:
     from voirdire.judging.status import Failure, RunStatus
@@ -51,7 +51,7 @@ def lines(status: RunStatus, folder: Path, lang: str) -> list[str]:
         found += ["", text("cli_run.status.failures", lang)]
         alike = Counter((one.judge, one.kind, one.status, one.note) for one in status.failures)
         newest = {(one.judge, one.kind, one.status, one.note): one for one in reversed(status.failures)}
-        found += [_failure(newest[key], count, lang) for key, count in alike.items()]
+        found += [_failure(newest[key], count, status.providers.get(key[0], ""), lang) for key, count in alike.items()]
     return found
 
 
@@ -97,16 +97,14 @@ def document(status: RunStatus) -> dict[str, Any]:
     judges = dict.fromkeys(judge for judge, *_ in status.cells)
     cost = {judge: None if judge in status.unpriced else 0.0 for judge in judges} | status.cost
     counts = {"total": status.total, "pending": status.count("pending")}
-    return {**asdict(status), "cost": cost, "cells": cells, **counts}
+    return {**asdict(status), "cost": cost, "free": status.free, "cells": cells, **counts}
 
 
-def _failure(failure: Failure, count: int, lang: str) -> str:
-    key = f"cli_run.kind.{failure.kind}"
-    kind = text(key, lang) if has(key, lang) else show.clean(failure.kind)
-    code = "" if failure.status is None else f" {failure.status}"
-    return (
-        f"  {_time(failure.at)}  {show.clean(failure.judge)}  {kind}{code}  {show.clean(failure.note)[:160]}".rstrip()
-    )
+def _failure(failure: Failure, count: int, provider: str, lang: str) -> str:
+    parts = [_time(failure.at), show.clean(failure.judge), jp.failure_words(failure.kind, provider, lang)]
+    parts[-1] += "" if failure.status is None else f" ({failure.status})"
+    parts[-1] += f" x {count}" if count > 1 else ""
+    return f"  {'  '.join(parts)}  {show.clean(failure.note)[:160]}".rstrip()
 
 
 def _time(seconds: float) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from copy import copy
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from voirdire.errors import Lines, VoirdireError
 from voirdire.texts import has, text
 
 PATIENCE = 2.0
@@ -20,6 +23,29 @@ def clean(value: Any) -> str:
     'a\\x1b[31mb\\nc'
     """
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in str(value))
+
+
+def sentence(error: VoirdireError, lang: str) -> str:
+    r"""The sentence of an error, in lines where it has several; what its fields hold cannot steer a terminal.
+
+    >>> from voirdire.errors import Lines
+    >>> error = VoirdireError("cli.file", file="a\nb", why=Lines("no\nroom\x07"))
+    >>> print(sentence(error, "en"))
+    a\nb: no
+    room\x07...
+    """
+    shown = copy(error)
+    shown.fields = {name: _field(value) for name, value in error.fields.items()}
+    return lines(shown.message(lang))
+
+
+def lines(printed: str) -> str:
+    """Text of several lines, each of which is clean."""
+    return "\n".join(map(clean, printed.split("\n")))
+
+
+def _field(value: Any) -> Any:
+    return clean(value) if isinstance(value, str | Path) and not isinstance(value, Lines) else value
 
 
 def out(printed: str, end: str = "\n") -> None:

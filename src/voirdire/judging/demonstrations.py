@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, Lines
 from voirdire.judging.image_paths import file_sha256
 from voirdire.judging.material import Material
 from voirdire.judging.nouns import Condition, Demonstration, DesignSpec, Item
@@ -139,7 +139,7 @@ def by_level(
     return found
 
 
-def counts_table(material: Material, question: str, levels: Levels) -> str:
+def counts_table(material: Material, question: str, levels: Levels) -> Lines:
     """A little table: how many held-out items each pool put at each level, by culture."""
     pools = list(material.consensuses.get(question, {}))
     cultures = sorted({item.culture for item in material.held_out if item.culture is not None})
@@ -147,11 +147,12 @@ def counts_table(material: Material, question: str, levels: Levels) -> str:
     for pool in pools:
         for culture in (*cultures, None):
             found = by_level(material, question, pool, culture, levels)
-            rows.append([pool, culture or "*", *(str(len(found[level])) for level in levels)])
+            names = (" ".join(name.split()) for name in (pool, culture or "*"))
+            rows.append([*names, *(str(len(found[level])) for level in levels)])
     shown = rows if len(rows) <= MAX_ROWS else [*rows[:MAX_ROWS], ["..."] * len(rows[0])]
     widths = [max(len(row[place]) for row in shown) for place in range(len(rows[0]))]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in shown]
-    return "\n".join(f"  {line}" for line in lines)
+    return Lines("\n".join(f"  {line}" for line in lines))
 
 
 def prove_disjoint(material: Material, sha256_of: Callable[[Path], str] = file_sha256) -> None:

@@ -40,6 +40,9 @@ SCHEMA: dict[str, Any] = {
 
 rating : empty unless status is ok; conditions that ask the scale reversed are mapped back (low + high - k)
 reply, reasoning, served_model, served_by, seconds, at, prompt_digest : of the cell's last call
+image_*, sent_* : of the item's image, empty where the condition shows none (its description, or nothing)
+flags, demonstrations : empty where there are none; demonstrations are ``id=level`` in the order shown, with levels of
+    the question's own scale, like ``rating`` (a condition that asks the scale reversed shows low + high - level)
 attempts : calls made; tokens_*, cost_usd : of all of them, empty where no call has a number
 """
 
@@ -49,8 +52,7 @@ SELECT i.name, j.name, k.facts ->> 'name', k.facts ->> 'design', q.name, c.repea
     + coalesce(i.facts ->> 'high', q.facts ->> 'high') - o.rating ELSE o.rating END,
   coalesce(o.status, 'pending'), coalesce(a.number, 0), a.text, a.reasoning, g.served, g.served_by,
   {{sums}}, a.seconds, a.at,
-  k.facts ->> 'digest', a.prompt, i.facts ->> 'image_sha256', i.facts ->> 'image_width', i.facts ->> 'image_height',
-  i.facts ->> 'sent_width', i.facts ->> 'sent_height', w.flags, w.demonstrations
+  k.facts ->> 'digest', a.prompt, {{image}}, nullif(w.flags, ''), nullif(w.demonstrations, '')
 FROM cell c JOIN item i ON i.id = c.item JOIN condition k ON k.id = c.condition JOIN question q ON q.id = c.question
   JOIN judge j ON j.id = c.judge LEFT JOIN outcome o ON o.cell = c.id
   LEFT JOIN attempt a ON a.cell = c.id AND a.number = (SELECT max(b.number) FROM attempt b WHERE b.cell = c.id)
@@ -62,7 +64,11 @@ ORDER BY c.judge, c.item, c.condition, c.question, c.repeat
     sums=", ".join(
         f"(SELECT sum({name}) FROM attempt b WHERE b.cell = c.id)"
         for name in ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "cost")
-    )
+    ),
+    image=", ".join(
+        f"CASE WHEN coalesce(k.facts ->> 'image', 'file') = 'file' THEN i.facts ->> '{name}' END"
+        for name in ("image_sha256", "image_width", "image_height", "sent_width", "sent_height")
+    ),
 )
 
 

@@ -46,7 +46,8 @@ def check_prompts(language: str, items: Sequence[Item], questions: Sequence[Aske
     for question in questions:
         without = [item.id for item in items if question_text(item, question, language) is None]
         if without:
-            raise missing_text("prompt", language, without)
+            told = any(item.prompts.get(language) for item in items)
+            raise missing_text("prompt", language, without, column=told)
     for one, other in combinations(questions, 2):
         alike = [
             item.id for item in items if question_text(item, one, language) == question_text(item, other, language)
@@ -59,11 +60,11 @@ def check_shown(language: str, images: set[str], items: Sequence[Item]) -> None:
     """Texts, and descriptions where images are shown as these, are there in a language. Raises InputError."""
     texts = [item.id for item in items if _has_text(item) and in_language(item.texts, language) is None]
     if texts:
-        raise missing_text("text", language, texts)
+        raise missing_text("text", language, texts, column=any(item.texts.get(language) for item in items))
     pictured = [item for item in items if item.image is not None or item.alts]
     alts = [item.id for item in pictured if "alt" in images and in_language(item.alts, language) is None]
     if alts:
-        raise missing_text("alt", language, alts)
+        raise missing_text("alt", language, alts, column=any(item.alts.get(language) for item in items))
 
 
 def samples(items: Sequence[Item]) -> tuple[Item, ...]:

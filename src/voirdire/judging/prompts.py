@@ -122,10 +122,14 @@ def shows_something(item: Item, condition: Condition, *, tagged: bool = False) -
     return any(isinstance(piece, _Tagged) or not tagged for piece in _shown(item, condition))
 
 
-def missing_text(what: str, language: str, items: Sequence[str]) -> InputError:
-    """The error for items without a prompt, a text or a description in a language."""
+def missing_text(what: str, language: str, items: Sequence[str], *, column: bool = False) -> InputError:
+    """The error for items without a prompt, a text or a description in a language.
+
+    column : whether other items have one, so that a cell is empty and no column is missing
+    """
     named = ", ".join(items[:5]) + ("…" if len(items) > 5 else "")
-    return InputError("grid.item_text_missing", value=what, language=language, items=named, count=len(items))
+    key = "grid.item_text_empty" if column else "grid.item_text_missing"
+    return InputError(key, value=what, language=language, items=named, count=len(items))
 
 
 class _Filler:

@@ -98,6 +98,8 @@ class RunFolder:
         changed = [(name, what) for name, digest, _ in planned if (what := differences(known.get(name, ""), digest))]
         if changed:
             name, what = changed[0]
+            if noun == "item" and _only_sent(known[name], {one: digest for one, digest, _ in planned}[name]):
+                raise InputError("run.changed_resize", file=str(self.path), value=name)
             raise InputError(
                 f"run.changed_{noun}", file=str(self.path), value=name, what=", ".join(what), count=len(changed)
             )
@@ -121,6 +123,12 @@ def differences(known: str, now: str) -> tuple[str, ...]:
     """
     old, new = parts(known), parts(now)
     return tuple(name for name in old if name in new and old[name] != new[name])
+
+
+def _only_sent(known: str, now: str) -> bool:
+    """Whether two digests of an item differ in nothing but the size in which its image is sent."""
+    old, new = parts(known).get("image", "-"), parts(now).get("image", "-")
+    return differences(known, now) == ("image",) and old.partition("/")[0] == new.partition("/")[0]
 
 
 def parts(digest: str) -> dict[str, str]:

@@ -18,7 +18,7 @@ from voirdire.judging.nouns import ImagePart, Judge, Outcome, Reply, RunStopped,
 from voirdire.judging.plan import Plan
 from voirdire.judging.progress import Progress, Watch, take_over
 from voirdire.judging.providers.capability import Capability
-from voirdire.judging.spending import Budget, Price, PromptFacts, cost, cost_range, estimate
+from voirdire.judging.spending import Budget, Price, PromptFacts, cost, cost_range, dollars, estimate
 from voirdire.judging.steps import Cell, Step
 from voirdire.judging.stopping import heard
 
@@ -341,16 +341,16 @@ def _signals(lanes: Sequence[Lane], stop: Callable[[], None], grace: float, want
 def budget_stop(budget: Budget, **counts: int) -> RunStopped:
     """The end of a run whose budget is used up."""
     money = {"spent": budget.spent, "limit": budget.limit or 0.0, "held": budget.unknown}
-    return RunStopped("run.stopped_budget", **{name: f"{value:.2f}" for name, value in money.items()}, **counts)
+    return RunStopped("run.stopped_budget", **{name: dollars(value) for name, value in money.items()}, **counts)
 
 
 def sentence(why: str) -> str:
-    """The beginning of somebody's words, to stand before a full stop.
+    r"""The beginning of somebody's words, in one line, to stand before a full stop.
 
-    >>> sentence("No such key. "), sentence("")
-    ('No such key', '-')
+    >>> sentence("No such key.\nAt all. "), sentence("")
+    ('No such key. At all', '-')
     """
-    return why[:300].rstrip(" .。\n") or "-"
+    return " ".join(why[:300].split()).rstrip(" .。") or "-"
 
 
 def _why_stopped(lanes: Sequence[Lane], ledger: Ledger, reason: str, purse: Purse) -> RunStopped | None:

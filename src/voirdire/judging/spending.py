@@ -31,6 +31,7 @@ __all__ = [
     "Range",
     "cost",
     "cost_range",
+    "dollars",
     "estimate",
     "nano",
     "need_prices",
@@ -238,8 +239,19 @@ class Budget:
         """A warning when more was charged than the limit allows; else nothing."""
         if self._limit is None or self.over == 0:
             return ()
-        fields = {"limit": f"{self._limit / NANO:.2f}", "over": f"{self.over:.4f}", "spent": f"{self.spent:.2f}"}
+        fields = {"limit": dollars(self._limit / NANO), "over": dollars(self.over), "spent": dollars(self.spent)}
         return (Note("spending.note_over", fields, "warning"),)
+
+
+def dollars(amount: float) -> str:
+    """An amount to read: cents from a dollar on, below it four places or two figures.
+
+    >>> dollars(1234.5), dollars(0.0123), dollars(0.000021), dollars(0)
+    ('1,234.50', '0.0123', '0.000021', '0.00')
+    """
+    if amount >= 1 or amount <= 0:
+        return f"{amount:,.2f}"
+    return f"{amount:.{max(4, 1 - math.floor(math.log10(amount)))}f}"
 
 
 def nano(dollars: float) -> int:

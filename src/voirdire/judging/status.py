@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from voirdire.judging.ledger import HELD, PLANNED, UNPRICED
+from voirdire.judging.nouns import BASE_DESIGN
 from voirdire.judging.progress import is_free
 from voirdire.judging.reading import reading
 from voirdire.judging.run_folder import LOCK
@@ -31,9 +32,10 @@ class RunStatus:
     """A run at one moment.
 
     run_id : 8 hex digits; writer : id of the process that is writing now, or None
-    cells : (judge, condition, status, cells) of planned cells, in order; ``pending`` without an outcome
+    cells : (judge, condition, status, cells) of planned cells, in order; ``pending`` without an outcome;
+        conditions are named as the audit names them: with the design, where any has one
     attempts : judge -> kind of attempt -> how many; cost : judge -> dollars, where they are known and not 0
-    unpriced : judge -> replies whose cost nobody knows (``cost`` lacks them); free : judges that nobody is paid for
+    unpriced : judge -> replies whose cost nobody knows (``cost`` lacks them); providers : judge -> its provider
     held : dollars that a budget counts besides, for calls whose cost nobody told (those in flight among them)
     per_second : cells that ended a second over the minute before the last attempt; last_at : its time, or None
     failures : the latest failed calls, the newest first
@@ -49,7 +51,12 @@ class RunStatus:
     last_at: float | None
     failures: tuple[Failure, ...]
     unpriced: dict[str, int] = field(default_factory=dict)
-    free: tuple[str, ...] = ()
+    providers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Judges that nobody is paid for."""
+        return tuple(name for name, provider in self.providers.items() if is_free(provider))
 
     @property
     def total(self) -> int:
@@ -62,8 +69,10 @@ class RunStatus:
 
 
 _COUNTS = f"""
-SELECT j.name, k.name, coalesce(o.status, 'pending'), count(*) FROM cell c JOIN judge j ON j.id = c.judge
-  JOIN condition k ON k.id = c.condition LEFT JOIN outcome o ON o.cell = c.id
+SELECT j.name, CASE WHEN k.facts ->> 'design' = '{BASE_DESIGN}' AND EXISTS (
+    SELECT 1 FROM condition WHERE facts ->> 'design' <> '{BASE_DESIGN}'
+  ) THEN k.name || '/{BASE_DESIGN}' ELSE k.name END, coalesce(o.status, 'pending'), count(*)
+FROM cell c JOIN judge j ON j.id = c.judge JOIN condition k ON k.id = c.condition LEFT JOIN outcome o ON o.cell = c.id
 WHERE j.planned AND {PLANNED} GROUP BY j.id, k.id, 3 ORDER BY j.id, k.id, 3
 """
 _ATTEMPTS = """
@@ -91,8 +100,7 @@ def read_status(folder: Path) -> RunStatus:
             if dollars:
                 cost[judge] = cost.get(judge, 0.0) + dollars
         per_second, last = _rate(db)
-        providers = db.execute("SELECT name, coalesce(facts ->> 'provider', '') FROM judge ORDER BY id")
-        free = tuple(name for name, provider in providers if is_free(provider))
+        providers = dict(db.execute("SELECT name, coalesce(facts ->> 'provider', '') FROM judge ORDER BY id"))
         unpriced = dict(db.execute(f"{UNPRICED} GROUP BY j.id"))
         return RunStatus(
             run_id=run_id,
@@ -104,8 +112,8 @@ def read_status(folder: Path) -> RunStatus:
             per_second=per_second,
             last_at=last,
             failures=tuple(Failure(*row) for row in db.execute(_FAILURES, (LAST,))),
-            unpriced={name: count for name, count in unpriced.items() if name not in free},
-            free=free,
+            unpriced={name: count for name, count in unpriced.items() if not is_free(providers[name])},
+            providers=providers,
         )
 
 

@@ -576,6 +576,16 @@ class TestJudgesThatChanged:
         assert "Judge 'python/rule.py:judge' is not what it was" in (said := capsys.readouterr().err)
         assert "(source changed" in said
 
+    def test_one_that_never_replied_may_be_mended(self, corpus: Path) -> None:
+        Path("rule.py").write_text("def judge(item):\n    return itm.id\n")
+        command = ["run", str(corpus), "--judge", "python/rule.py:judge", "--out", "run"]
+        assert run(command) == 4
+        Path("rule.py").write_text("def judge(item):\n    return 3\n")
+        assert run(command) == 0
+        assert set(judgments()["rating"]) == {3.0}
+        Path("rule.py").write_text("def judge(item):\n    return 4\n")
+        assert run(command) == 3
+
     def test_a_function_of_the_program_is_its_text(self, corpus: Path, tmp_path: Path) -> None:
         def judge(item: Any) -> int:
             return 4

@@ -291,6 +291,16 @@ class Ledger:
         """Judge -> replies whose cost is unknown, where there are any."""
         return dict(self._db.execute(f"{UNPRICED} GROUP BY j.id"))
 
+    def answered(self) -> set[str]:
+        """Judges that have replied at least once, or whose batches are under way."""
+        query = (
+            "SELECT DISTINCT j.name FROM attempt a JOIN cell c ON c.id = a.cell JOIN judge j ON j.id = c.judge"
+            " WHERE a.kind IN ('ok', 'refused', 'malformed')"
+        )
+        if self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'batch'").fetchone():
+            query += " UNION SELECT judge FROM batch WHERE state IN ('intent', 'open')"
+        return {name for (name,) in self._db.execute(query)}
+
     def providers(self) -> dict[str, str]:
         """Judge -> its provider; an empty text where none is written down."""
         return dict(self._db.execute("SELECT name, coalesce(facts ->> 'provider', '') FROM judge ORDER BY id"))

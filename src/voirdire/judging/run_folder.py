@@ -76,7 +76,8 @@ class RunFolder:
 
         Items, judges, conditions, questions and repeats may be added to an earlier plan, or left out (what is left
         out stays and is not asked). Raises InputError where one that was planned before has changed since, or where
-        the seed, or what demonstrations are drawn from, is another: their judgments would not belong together.
+        the seed, or what demonstrations are drawn from, is another: their judgments would not belong together. A
+        judge that never replied may change: a wrong parameter, a bug in a function can be mended.
         """
         settings = {judge.name: judge.settings for judge in judges}
         nouns = plan.nouns(settings)
@@ -95,6 +96,9 @@ class RunFolder:
 
     def _refuse_changes(self, noun: str, planned: Iterable[tuple[str, str, str]]) -> None:
         known = self.ledger.known(noun)
+        if noun == "judge":
+            answered = self.ledger.answered()
+            known = {name: digest for name, digest in known.items() if name in answered}
         changed = [(name, what) for name, digest, _ in planned if (what := differences(known.get(name, ""), digest))]
         if changed:
             name, what = changed[0]

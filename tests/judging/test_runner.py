@@ -24,7 +24,7 @@ from voirdire.judging.progress import Watch
 from voirdire.judging.providers.catalog import capability
 from voirdire.judging.run_folder import RunFolder
 from voirdire.judging.runner import GroupCommit, Purse, Tariff, run
-from voirdire.judging.spending import Budget, Price
+from voirdire.judging.spending import Budget, Price, dollars
 from voirdire.judging.status import read_status
 from voirdire.judging.steps import Cell
 
@@ -239,7 +239,7 @@ def test_a_budget_is_kept_over_sessions_whose_calls_time_out(tmp_path: Path) -> 
         assert budget.spent == pytest.approx(known + held, abs=1e-6)
     assert stopped is not None
     assert stopped.key == "run.stopped_budget"
-    assert stopped.fields["held"] == f"{held:.2f}"
+    assert stopped.fields["held"] == dollars(held)
     assert held > 0
 
 

@@ -34,7 +34,7 @@ DECIDED_BY_RANDOM = ("verdict", "gate")
 
 @pytest.fixture(scope="module")
 def frames() -> Frames:
-    """The demonstration's world in three conditions: two pools, four questions, judges with missing ratings, repeats."""
+    """The demonstration's world in three conditions: four questions, judges with missing ratings, repeats."""
     world = replace(demo_world(), conditions=demo_world().conditions[:3], repeats=2)
     characters = {name: replace(kind, malformed=0.03) for name, kind in world.judges.items()}
     world = replace(world, judges=characters)

@@ -15,7 +15,8 @@ SPEAKING = {
 }  # fmt: skip
 WORDED = {"help", "epilog", "title", "caption", "label", "description", "subtitle", "header", "footer"}
 SENTENCE = re.compile(r"[A-Za-z]+[,;:]?\s+[A-Za-z]{2,}|[\u4e00-\u9fff]{2,}")
-SUFFIXES = {"lock", 
+SUFFIXES = {
+    "lock",
     "html",
     "md",
     "csv",

@@ -1,6 +1,5 @@
 """Tables and files of simulated corpora."""
 
-import tomllib
 from dataclasses import fields, replace
 
 import polars as pl

@@ -174,8 +174,9 @@ class Capability:
         if not self.thinking_beyond or not self._thinks(parameters):
             return limit
         own = parameters.get("thinking_budget")
-        bounded = isinstance(own, int) and not isinstance(own, bool) and own >= 0
-        return limit + (own if bounded else self.thinking_beyond)
+        if isinstance(own, int) and not isinstance(own, bool) and own >= 0:
+            return limit + own
+        return limit + self.thinking_beyond
 
     def _thinks(self, parameters: Mapping[str, Any]) -> bool:
         own = parameters.get("enable_thinking")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from voirdire.simulation.demo import DemoFiles
 
 RUN, AUDIT = "run", "audit"
-BLIND = "smollm2-135m (blind, text only)"
+BLIND = "smollm2 blind text baseline"
 """The embedded judge as it is called in the demonstration's tables and figures."""
 
 CONTROLS = ("control/constant_4", "control/random")

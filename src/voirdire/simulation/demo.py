@@ -30,7 +30,7 @@ from voirdire.simulation.tables import (
 from voirdire.simulation.world import World
 from voirdire.texts import LANGUAGES, text
 
-SEED = 20_260_187
+SEED = 20_260_292
 """Chosen so that the simulated judges read as they are planted: with thirty items, luck decides too."""
 
 POOLS = ("us", "cn")

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from voirdire.judging.providers.http import HttpJudge
 
 MODEL = "smollm2-135m"
-CANDIDATES, ALL_TOKENS = 2000, 49_152
+CANDIDATES, ALL_TOKENS = 4000, 49_152
 """How many candidates for the next word a reply lists; all of them where a rating word is not among the first."""
 
 STARTS = 3
@@ -53,7 +53,7 @@ TEMPLATE = (
 )
 """The model's own chat template, with the beginning of the answer at its end."""
 
-PARAMETERS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 1, "logprobs": True, "top_logprobs": CANDIDATES}
+PARAMETERS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 1, "logprobs": True}
 LOG = "embedded-server.log"
 
 

@@ -13,10 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import pytest
 from PIL import Image
-from tests.judging.tiny_gguf import PATCHES, write_projector
+from tests.judging.tiny_gguf import PATCHES, write_gguf, write_projector
 
 from voirdire.errors import UsageError
 from voirdire.judging.grid import load_grid
@@ -26,6 +27,7 @@ from voirdire.judging.nouns import Call, CallFailed, Condition, ImagePart, Item,
 from voirdire.judging.prompts import build_prompt
 from voirdire.judging.providers import embedded
 from voirdire.judging.providers.embedded import MODEL, EmbeddedJudge, make, missing
+from voirdire.judging.providers.gguf_eight_bits import EIGHT, FOUR, Q4_1, Q8_0, Reader, write_eight_bits
 from voirdire.judging.providers.http import make as make_http
 from voirdire.judging.providers.kit import Kit
 from voirdire.judging.providers.local_server import LocalServer, ServerSettings, find_model
@@ -278,13 +280,44 @@ def test_the_server_ends_when_its_parent_is_killed() -> None:
 
 
 @pytest.mark.skipif(missing() == "library", reason="xllamacpp is not here")
-def test_a_file_that_is_no_model_is_told(tmp_path: Path) -> None:
-    (tmp_path / "no.gguf").write_bytes(b"not a model")
+@pytest.mark.parametrize("eight_bits", [False, True])
+def test_a_file_that_is_no_model_is_told(tmp_path: Path, eight_bits: bool) -> None:
+    (tmp_path / "no.gguf").write_bytes(b"not a model, and long enough for a head")
     log = tmp_path / "server.log"
     with pytest.raises(UsageError) as caught:
-        LocalServer(ServerSettings(tmp_path / "no.gguf", "m", log=log))
+        LocalServer(ServerSettings(tmp_path / "no.gguf", "m", eight_bits=eight_bits, log=log))
     assert caught.value.key == "demo.server_failed"
     assert str(log) in str(caught.value)
+
+
+def test_weights_in_eight_bits_are_those_of_the_file(tmp_path: Path) -> None:
+    """A model of one tensor in four bits, one in 32 and odd facts: the same head, weights that differ by rounding."""
+    rng = np.random.default_rng(3)
+    four = np.zeros(6, FOUR)
+    four["scale"], four["least"] = rng.normal(0, 0.1, 6), rng.normal(0, 1, 6)
+    four["places"] = rng.integers(0, 256, (6, 16))
+    plain = rng.normal(size=(4, 5)).astype(np.float32)
+    facts = {"general.architecture": "x", "numbers": [1.0, 2.0], "yes": True, "count": 3}
+    write_gguf(tmp_path / "four.gguf", facts, {"w": four, "plain": plain}, {"w": ((3, 64), Q4_1)})
+    with (tmp_path / "eight.gguf").open("wb") as out:
+        assert write_eight_bits(tmp_path / "four.gguf", out) == 1
+    made = Reader(memoryview((tmp_path / "eight.gguf").read_bytes()))
+    assert [(one.name, one.shape, one.kind) for one in made.tensors] == [(b"w", (64, 3), Q8_0), (b"plain", (5, 4), 0)]
+    before = (tmp_path / "four.gguf").read_bytes()
+    assert bytes(made.content[24 : made.facts_end]) == before[24 : made.facts_end]
+    first, second = (made.data + one.offset for one in made.tensors)
+    assert bytes(made.content[second : second + plain.nbytes]) == plain.tobytes()
+    eight = np.frombuffer(made.content[first : first + 6 * EIGHT.itemsize], EIGHT)
+    weights = eight["places"] * eight["scale"].astype(np.float32)[:, None]
+    places = np.concatenate([four["places"] & 15, four["places"] >> 4], axis=1)
+    meant = places * four["scale"].astype(np.float32)[:, None] + four["least"].astype(np.float32)[:, None]
+    assert (np.abs(weights - meant).max(axis=1) < np.abs(meant).max(axis=1) / 200).all()
+
+
+def test_a_file_of_another_kind_is_not_rewritten(tmp_path: Path) -> None:
+    (tmp_path / "no.gguf").write_bytes(b"not a model, and long enough for a head")
+    with pytest.raises(ValueError, match="GGUF"), (tmp_path / "out").open("wb") as out:
+        write_eight_bits(tmp_path / "no.gguf", out)
 
 
 # ---- the image path ---------------------------------------------------------------------------------------------

@@ -7,7 +7,9 @@ in sixteen patches, has two blocks of width 16, and projects on the width of the
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -61,16 +63,24 @@ def _tensors(projection: int, rng: np.random.Generator) -> dict[str, np.ndarray]
     return tensors | {"mm.2.weight": drawn(projection, INNER), "mm.2.bias": drawn(projection)}
 
 
-def write_gguf(path: Path, facts: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
-    """Write facts and float32 tensors; dimensions are stored with the fastest first."""
+def write_gguf(
+    path: Path,
+    facts: dict[str, Any],
+    tensors: dict[str, np.ndarray],
+    packed: Mapping[str, tuple[tuple[int, ...], int]] = MappingProxyType({}),
+) -> None:
+    """Write facts and tensors; dimensions are stored with the fastest first.
+
+    packed : shape and type of tensors that are given as blocks; all others are float32
+    """
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(facts))
     for key, value in facts.items():
         kind, content = _value(value)
         head += _text(key) + struct.pack("<I", kind) + content
     data = b""
     for name, tensor in tensors.items():
-        shape = tensor.shape[::-1]
-        head += _text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, 0, len(data))
+        shape, kind = packed.get(name, (tensor.shape, 0))
+        head += _text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape[::-1], kind, len(data))
         data += _padded(tensor.tobytes())
     path.write_bytes(_padded(head) + data)
 

@@ -92,13 +92,14 @@ class EmbeddedJudge:
             "provider": "embedded",
             "model": MODEL,
             "file": model.name,
+            "weights": "Q4_1 read as Q8_0",
             "parameters": {**PARAMETERS, "words": list(WORDS), "opening": OPENING, "content_free": CONTENT_FREE},
             "images": False,
             "developer": "Hugging Face",
         }
         self._kit = kit
         log = None if kit.folder is None else kit.folder / LOG
-        self._server_settings = ServerSettings(model, MODEL, template=TEMPLATE, log=log)
+        self._server_settings = ServerSettings(model, MODEL, template=TEMPLATE, eight_bits=True, log=log)
         self._alts = _alts(kit)
         self._questions = {question.id: question for question in kit.material.questions}
         self._server: LocalServer | None = None

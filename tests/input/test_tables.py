@@ -15,7 +15,9 @@ from voirdire.tables import read_table, write_table
 
 QUIET = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 PIECES = st.sampled_from([*",;\t|\" 'a1é花\ufeff", '""', "\n", "\r\n", "\r", "item_id", "rating"])
-CELLS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=6)
+# A byte order mark in front of the first row is taken for what it is called, not for content.
+LETTERS = st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Z"], exclude_characters="\ufeff")
+CELLS = st.text(LETTERS, min_size=1, max_size=6)
 
 
 TEXT = st.lists(PIECES, max_size=30).map(lambda parts: "".join(parts).encode())

@@ -294,11 +294,11 @@ def test_keys_stand_in_no_file_and_no_note(tmp_path: Path) -> None:
 
 def _is_open(run: Path) -> bool:
     import sqlite3
+    from contextlib import closing
 
     try:
-        with sqlite3.connect(f"file:{run / 'ledger.sqlite'}?mode=ro", uri=True) as db:
+        with closing(sqlite3.connect(f"file:{run / 'ledger.sqlite'}?mode=ro", uri=True)) as db:
             found = db.execute("SELECT count(*) FROM batch WHERE state = 'open'").fetchone()[0]
-        db.close()
     except sqlite3.OperationalError:
         return False
     return bool(found)

@@ -43,4 +43,7 @@ def _connected(file: Path) -> sqlite3.Connection:
         if file.with_name(f"{file.name}-wal").exists():
             raise
         return sqlite3.connect(f"{address}&immutable=1", uri=True, isolation_level=None)
+    except sqlite3.DatabaseError:
+        db.close()
+        raise
     return db

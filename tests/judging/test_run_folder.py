@@ -159,3 +159,13 @@ def test_write_whole_leaves_the_old_file_where_writing_fails(tmp_path: Path) -> 
 def test_toml_reads_back(value: str) -> None:
     table = {"t": {value or "k": value, "deep": {"list": [value, 1, 2.5, True], "e": 1e-07, "big": 1e20}}}
     assert tomllib.loads(toml_text(table)) == table
+
+
+def test_the_prices_of_a_session_are_written_down(tmp_path: Path) -> None:
+    plan = plan_of(corpus(tmp_path / "c"), ["a", "b"])
+    price = {"input": 1.0, "output": 2.0, "cached_input": None, "as_of": "2026-05", "source": "a page"}
+    with RunFolder(tmp_path / "run") as folder:
+        folder.register(plan, [FakeJudge(good, "a"), FakeJudge(good, "b")], prices={"a": price})
+    told = tomllib.loads((tmp_path / "run" / "run.toml").read_text(encoding="utf-8"))
+    assert told["judge"][0]["price"] == {name: value for name, value in price.items() if value is not None}
+    assert "price" not in told["judge"][1]

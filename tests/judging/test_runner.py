@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import signal
 import sqlite3
@@ -12,10 +13,12 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.judging.engine_world import Answer, corpus, go, plan_of, repeated
 from tests.judging.fakes import FakeJudge, attempt_of, good
 
+from voirdire.judging.export import export
 from voirdire.judging.ledger import Ledger
 from voirdire.judging.limits import Limits
 from voirdire.judging.nouns import Call, CallFailed, Reply, RunStopped
@@ -484,3 +487,19 @@ def test_the_process_that_was_killed_does_not_hold_the_lock(tmp_path: Path) -> N
     with RunFolder(tmp_path / "run") as folder, sqlite3.connect(folder.ledger.path) as db:
         assert db.execute("SELECT count(*) FROM outcome").fetchone()[0] > 0
     db.close()
+
+
+def test_a_clock_that_jumps_changes_nothing_but_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waiting follows the monotonic clock: a wall clock set back by years delays no cell and loses none."""
+    shown = itertools.cycle([2e9, 1e9, 1.5e9, 0.0])
+    monkeypatch.setattr("time.time", lambda: next(shown))
+    refused = CallFailed("rate_limit", status=429, retry_after=0.01)
+    plan = plan_of(corpus(tmp_path / "c"), ["a"])
+    summary = go(plan, tmp_path / "run", lambda call: refused if attempt_of(call) == 1 else good(call))
+    assert summary.stopped is None
+    export(tmp_path / "run")
+    table = pl.read_parquet(tmp_path / "run" / "judgments.parquet")
+    assert table.height == plan.size
+    assert set(table["status"]) == {"ok"}
+    assert set(table["attempts"]) == {2}
+    assert table["seconds"].min() >= 0

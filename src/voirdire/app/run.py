@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -189,7 +189,8 @@ def _run(inputs: RunInputs, judges: list[Judge], price: RunPrice, out: Path, lis
     from voirdire.judging.run_folder import RunFolder
 
     with RunFolder(out) as folder:
-        folder.register(inputs.plan, judges)
+        priced = {name: asdict(one.price) for name, one in tariffs_of(inputs).items() if one.price is not None}
+        folder.register(inputs.plan, judges, prices=priced)
         reopened = folder.ledger.reopen_errors() if inputs.options.retry_errors else 0
         asking = _asking(inputs, judges, folder.ledger, listeners)
         try:

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import IO, Any, Self
 
 from voirdire.errors import InputError, UsageError
@@ -31,6 +31,7 @@ from voirdire.version import VERSION
 LEDGER = "ledger.sqlite"
 LOCK = "run.lock"
 MANIFEST = "run.toml"
+NO_PRICES: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 LOOKING = 0.1
 """Seconds between tries for the lock: who only looks whether it is held, holds it for an instant."""
 ALLOWED = frozenset({LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", LOCK, MANIFEST})
@@ -71,8 +72,13 @@ class RunFolder:
         self.ledger.close()
         self._lock.close()
 
-    def register(self, plan: Plan, judges: Sequence[Judge]) -> None:
+    def register(
+        self, plan: Plan, judges: Sequence[Judge], *, prices: Mapping[str, Mapping[str, Any]] = NO_PRICES
+    ) -> None:
         """Bind a plan to this run and write down what is new in it.
+
+        prices : judge -> what its tokens cost in this session; they may be others in the next one, so each session
+            keeps its own
 
         Items, judges, conditions, questions and repeats may be added to an earlier plan, or left out (what is left
         out stays and is not asked). Raises InputError where one that was planned before has changed since, or where
@@ -90,9 +96,11 @@ class RunFolder:
         meta = {"corpus": plan.material.name, "grid": plan.grid.name}
         meta |= {"draws": draws, "seed": str(plan.seed)} if draws else {}
         kept = {noun: self._with_earlier(noun, rows) for noun, rows in nouns.items()}
-        self.ledger.register(kept, repeats=plan.repeats, meta=meta, session=json.dumps(_session(plan)))
+        self.ledger.register(
+            kept, repeats=plan.repeats, meta=meta, session=json.dumps(_session(plan) | {"prices": dict(prices)})
+        )
         plan.run_id = self.ledger.run_id
-        write_whole(self.path / MANIFEST, toml_text(manifest(plan, settings, self.ledger)))
+        write_whole(self.path / MANIFEST, toml_text(manifest(plan, settings, prices, self.ledger)))
 
     def _refuse_changes(self, noun: str, planned: Iterable[tuple[str, str, str]]) -> None:
         known = self.ledger.known(noun)
@@ -140,7 +148,9 @@ def parts(digest: str) -> dict[str, str]:
     return dict(part.split("=", 1) for part in digest.split())
 
 
-def manifest(plan: Plan, settings: Mapping[str, Mapping[str, Any]], ledger: Ledger) -> dict[str, Any]:
+def manifest(
+    plan: Plan, settings: Mapping[str, Mapping[str, Any]], prices: Mapping[str, Mapping[str, Any]], ledger: Ledger
+) -> dict[str, Any]:
     """What run.toml says."""
     return {
         "run": {
@@ -159,7 +169,13 @@ def manifest(plan: Plan, settings: Mapping[str, Mapping[str, Any]], ledger: Ledg
             for one in plan.conditions
         ],
         "judge": [
-            {"name": spec.name, "provider": spec.provider, "model": spec.model, "settings": settings[spec.name]}
+            {
+                "name": spec.name,
+                "provider": spec.provider,
+                "model": spec.model,
+                "settings": settings[spec.name],
+                "price": prices.get(spec.name),
+            }
             for spec in plan.specs
         ],
     }

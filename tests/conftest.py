@@ -10,8 +10,12 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-settings.register_profile("ci", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+# The same examples in each run, so that a result changes only with the code; "search" looks for new ones.
+settings.register_profile(
+    "ci", deadline=None, max_examples=50, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("quick", settings.get_profile("ci"), max_examples=10)
+settings.register_profile("search", settings.get_profile("ci"), max_examples=500, derandomize=False)
 settings.load_profile(os.environ.get("VOIRDIRE_TEST_PROFILE", "ci"))
 
 

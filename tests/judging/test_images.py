@@ -9,7 +9,7 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from PIL import Image
 from tests.judging.corpora import picture
@@ -90,6 +90,8 @@ def test_a_png_without_its_end(tmp_path):
 
 
 @given(place=st.integers(0, 10_000), bit=st.integers(0, 7))
+@example(place=-1, bit=0)
+@example(place=-9, bit=3)
 def test_any_flipped_bit_of_a_png_is_found(place, bit):
     data = bytearray(picture(1))
     data[place % len(data)] ^= 1 << bit

@@ -27,6 +27,7 @@ FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 KEPT_MODES = ("L", "LA", "RGB", "RGBA")
 JPEG_QUALITY = 95
 PNG_LEVEL = 3
+PNG_END = b"\0\0\0\0IEND\xaeB`\x82"  # PNG specification, third edition, section 11.2.5; Pillow does not check it
 _FAULTS = (OSError, SyntaxError, ValueError, EOFError, KeyError, IndexError, struct.error, zlib.error)
 
 
@@ -59,7 +60,7 @@ class Resized:
 def look_at(data: bytes, max_pixels: int) -> Picture:
     """Read an image through once and say what it is. The kind is read from the bytes, never from a name.
 
-    The check sums of a png cover every byte of it, so they are enough; a jpeg is decoded at an eighth of its size,
+    The check sums of a png cover all of it up to its last chunk, whose bytes are always the same; a jpeg is decoded at an eighth of its size,
     which reads all of its data; webp and gif are decoded.
 
     Raises Broken for another kind than png, jpeg, webp or gif, for more than ``max_pixels`` (read from the header,
@@ -74,6 +75,8 @@ def look_at(data: bytes, max_pixels: int) -> Picture:
         if kind == "JPEG":
             image.draft("RGB", (max(1, image.width // 8), max(1, image.height // 8)))
         _through(image.verify if kind == "PNG" else image.load)
+    if kind == "PNG" and PNG_END not in data:
+        raise Broken("image_broken", value="damaged last chunk")
     return picture
 
 

@@ -76,7 +76,7 @@ def look_at(data: bytes, max_pixels: int) -> Picture:
             image.draft("RGB", (max(1, image.width // 8), max(1, image.height // 8)))
         _through(image.verify if kind == "PNG" else image.load)
     if kind == "PNG" and PNG_END not in data:
-        raise Broken("image_broken", value="damaged last chunk")
+        raise Broken("image_broken", value="IEND")
     return picture
 
 

@@ -60,8 +60,8 @@ class Resized:
 def look_at(data: bytes, max_pixels: int) -> Picture:
     """Read an image through once and say what it is. The kind is read from the bytes, never from a name.
 
-    The check sums of a png cover all of it up to its last chunk, whose bytes are always the same; a jpeg is decoded at an eighth of its size,
-    which reads all of its data; webp and gif are decoded.
+    The check sums of a png cover all of it up to its last chunk, whose bytes are always the same; a jpeg is decoded at
+    an eighth of its size, which reads all of its data; webp and gif are decoded.
 
     Raises Broken for another kind than png, jpeg, webp or gif, for more than ``max_pixels`` (read from the header,
     before anything is decoded), for more than one frame, and for bytes that are damaged or cut off.

@@ -6,7 +6,7 @@ bootstrap weights, for every resample; selections are sums over cells. Shapes: C
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -48,6 +48,16 @@ class Ends(NamedTuple):
     low: Array
     high: Array
     bias: Array | None = None
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A statistic on S selections: values (S,), NaN with a reason; draws (S, D), D = 0 without any; n (S,)."""
+
+    values: Array
+    reasons: npt.NDArray[np.object_]
+    draws: Array
+    n: Array
 
 
 @dataclass(frozen=True)
@@ -168,7 +178,7 @@ def compute(
         return []
     names = [name for statistic in statistics for name in statistic.features]
     by_cell = sampler.sums(features, names, target)
-    selected = {name: Sums(_select(part.point, matrix), _select(part.draws, matrix)) for name, part in by_cell.items()}
+    selected = by_cell if matrix is None else select_sums(by_cell, matrix)
     return [_one(statistic, by_cell, selected, features, target, sampler, matrix) for statistic in statistics]
 
 
@@ -218,28 +228,52 @@ def _one(
     sampler: ItemSampler,
     matrix: Array | None,
 ) -> Result:
+    drawn = draw(statistic, by_cell, selected, matrix, resampled=_resampled(statistic, sampler))
+    values, reasons, n = drawn.values, drawn.reasons, drawn.n
+    ends = Ends(np.full(values.shape, np.nan), np.full(values.shape, np.nan))
+    method = "none"
+    if statistic.interval == "fisher_z":
+        ends = Ends(*fisher_z(values, n, sampler.options.level))
+        method = "fisher_z"
+    elif drawn.draws.shape[-1]:
+        left_out = _left_out(statistic, features, target, matrix) if sampler.method == "bca" else None
+        ends = sampler.interval(target, values, drawn.draws, left_out)
+        method = sampler.method
+    undefined = np.isnan(values)
+    low, high = np.where(undefined, np.nan, ends.low), np.where(undefined, np.nan, ends.high)
+    reasons = np.where(undefined & unexplained(reasons), "not_computable", reasons)
+    return Result(statistic, values, reasons, low, high, np.rint(n).astype(np.int64), method, ends.bias)
+
+
+def draw(
+    statistic: Statistic,
+    by_cell: Mapping[str, Sums],
+    selected: Mapping[str, Sums],
+    matrix: Array | None,
+    *,
+    resampled: bool = True,
+) -> Drawn:
+    """A statistic on every selection with its draws.
+
+    by_cell, selected : sums of its features over items for every cell, and for every selection (rows of ``matrix``)
+    """
     mean_of_cells = statistic.across == "mean_of_cells" and matrix is not None
     sums = [(by_cell if mean_of_cells else selected)[name] for name in statistic.features]
     values, reasons = statistic.values(tuple(part.point for part in sums))
     n = selected[statistic.features[statistic.n_of]].point
     if mean_of_cells:
         values, reasons = _mean_of_cells(values, reasons, matrix)
-    ends = Ends(np.full(values.shape, np.nan), np.full(values.shape, np.nan))
-    method = "none"
-    if statistic.interval == "fisher_z":
-        ends = Ends(*fisher_z(values, n, sampler.options.level))
-        method = "fisher_z"
-    elif _resampled(statistic, sampler) and sums[0].draws.shape[-1]:
+    draws = np.empty((len(values), 0))
+    if resampled and sums[0].draws.shape[-1]:
         draws = statistic.numbers(tuple(part.draws for part in sums))
         if mean_of_cells:
             draws = _average(draws.T, matrix).T
-        left_out = _left_out(statistic, features, target, matrix) if sampler.method == "bca" else None
-        ends = sampler.interval(target, values, draws, left_out)
-        method = sampler.method
-    undefined = np.isnan(values)
-    low, high = np.where(undefined, np.nan, ends.low), np.where(undefined, np.nan, ends.high)
-    reasons = np.where(undefined & unexplained(reasons), "not_computable", reasons)
-    return Result(statistic, values, reasons, low, high, np.rint(n).astype(np.int64), method, ends.bias)
+    return Drawn(values, reasons, draws, n)
+
+
+def select_sums(by_cell: Mapping[str, Sums], matrix: Array) -> dict[str, Sums]:
+    """Sums over the cells of every selection."""
+    return {name: Sums(_select(part.point, matrix), _select(part.draws, matrix)) for name, part in by_cell.items()}
 
 
 def _resampled(statistic: Statistic, sampler: ItemSampler) -> bool:

@@ -12,6 +12,8 @@ import numpy as np
 from voirdire.analysis.context import Context, Mask
 from voirdire.analysis.engine import load_plugins
 from voirdire.analysis.exhibits import distributions, splitting_items
+from voirdire.analysis.experiment.add import add_experiment
+from voirdire.analysis.experiment.design import Experiment, read_design
 from voirdire.analysis.judge_extras import add_extras
 from voirdire.analysis.judge_rows import Judged, add_judges, with_controls
 from voirdire.analysis.judge_tests import family_of
@@ -74,6 +76,9 @@ def evaluate(
             continue
         tell("judges", done / steps)
         cells[question] = _judge(context, corpus, judgments)
+        by_role = {known.panel.question.role: known for known in contexts if known.panel.question.role}
+        design = read_design(judgments, cells[question], context.pools, context.options)
+        add_experiment(Experiment(context, cells[question], design, corpus, by_role))
         done += 1
     add_verdicts(contexts, cells, table)
     tell("report", done / steps)

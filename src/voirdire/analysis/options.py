@@ -22,6 +22,10 @@ class AuditOptions:
     permutations : of the gap test; seed : of everything random
     gate_reliability : reliability of the consensus from which a pool passes
     all_pairs : judges against every pair, also with more than three pools
+    decomposition_draws : draws of items for the split of T and delta, which fits every cell anew; at most ``draws``
+    factor_roles : (role, column) of factors whose names do not say it: persona, language, detail, demonstrations
+    personas : (level, pool): the pool that a persona speaks for, where it is not called as its pool
+    regime : the item column whose two levels are image regimes of the same items (photographs, generated)
     """
 
     pairs: tuple[tuple[str, str], ...] = ()
@@ -38,6 +42,10 @@ class AuditOptions:
     seed: int = 0
     gate_reliability: float = 0.80
     all_pairs: bool = False
+    decomposition_draws: int = 500
+    factor_roles: tuple[tuple[str, str], ...] = ()
+    personas: tuple[tuple[str, str], ...] = ()
+    regime: str | None = None
 
     @property
     def rater_draws(self) -> int:
@@ -53,7 +61,7 @@ class AuditOptions:
         for name, values in allowed.items():
             if getattr(self, name) not in values:
                 raise UsageError("audit.option_value", option=name, value=getattr(self, name), known=" | ".join(values))
-        at_least = {"min_raters": 1, "min_gap": 0, "draws": 0, "permutations": 1, "seed": 0}
+        at_least = {"min_raters": 1, "min_gap": 0, "draws": 0, "decomposition_draws": 0, "permutations": 1, "seed": 0}
         for name, least in at_least.items():
             if getattr(self, name) < least:
                 raise UsageError("audit.option_least", option=name, value=getattr(self, name), least=least)

@@ -112,7 +112,17 @@ def _shape(name: str, value: Any, kind: str) -> Any:
         single = len(value) == 2 and all(isinstance(pool, str) and "," not in pool for pool in value)
         value = [value] if single else value
         return tuple(_two(pair) for pair in value)
+    if name in ("factor_roles", "personas"):
+        named = value.items() if isinstance(value, Mapping) else (_named(entry) for entry in value)
+        return tuple((str(first), str(second)) for first, second in named)
     return tuple(value)
+
+
+def _named(entry: Any) -> tuple[str, str]:
+    first, mark, second = entry.partition("=") if isinstance(entry, str) else (entry[0], "=", entry[1])
+    if not (first and mark and second):
+        raise UsageError("app.named", value=str(entry))
+    return first, second
 
 
 def _two(pair: Any) -> tuple[str, str]:

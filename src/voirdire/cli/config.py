@@ -61,6 +61,10 @@ def collect(params: Mapping[str, Any]) -> dict[str, Any]:
             options["mapping"] = dict(_split(entry, "=", "--map") for entry in value)
         elif name == "pair":
             options["pairs"] = tuple(_split(entry, ",", "--pair") for entry in value)
+        elif name == "factor_role":
+            options["factor_roles"] = tuple(_split(entry, "=", "--factor-role") for entry in value)
+        elif name == "persona":
+            options["personas"] = tuple(_split(entry, "=", "--persona") for entry in value)
         elif name == "scale":
             options["low"], options["high"] = (_number(end, value) for end in _split(value, ":", "--scale"))
         else:

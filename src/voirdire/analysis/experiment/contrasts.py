@@ -1,0 +1,215 @@
+"""Additive statistics of selections with their draws, and linear combinations of them: the base of every effect.
+
+Within a slice everything shares the same draws of items, so that the interval of a difference is that of paired values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.analysis.context import Mask, context_reason, scale_codes, scale_reason, subset
+from voirdire.analysis.engine import Drawn, Sums, draw, select_sums
+from voirdire.analysis.experiment.design import Experiment
+from voirdire.analysis.judge_rows import definition_of, excluded_of
+from voirdire.analysis.rater_sampler import sampler_of
+from voirdire.analysis.selections import Selections
+from voirdire.statistic import REGISTRY
+from voirdire.stats.features import Array, Features
+
+
+class SliceSums:
+    """The sums of features over the items of one slice, kept while the slice is worked on."""
+
+    def __init__(self, experiment: Experiment, name: str, mask: Mask) -> None:
+        context, judged = experiment.context, experiment.judged
+        self.experiment, self.name, self.mask = experiment, name, mask
+        self.features = Features(
+            subset(context.panel.arrays, mask), judged.cube[:, mask], min_gap=context.options.min_gap
+        )
+        self.sampler = sampler_of(context, name, mask)
+        self._kept: dict[tuple[str, tuple[int, ...]], Sums] = {}
+
+    def statistic(self, name: str, target: tuple[int, ...], matrix: Array, params: str = "") -> Drawn:
+        """A registered statistic of a pool, pair or (``()``) judge alone on every selection.
+
+        matrix : (S, C) 0/1. Undefined where the scale does not allow it or a judge answers on another scale.
+        """
+        statistic = REGISTRY[name, params]
+        need = statistic.scale if statistic.scale not in scale_codes(self.experiment.context.panel) else None
+        if need is not None:
+            reason = scale_reason(need, scale_codes(self.experiment.context.panel)) or "not_computable"
+            return nothing(len(matrix), reason, self.n_draws)
+        by_cell = self._sums(statistic.features, target)
+        drawn = draw(statistic, by_cell, select_sums(by_cell, matrix), matrix)
+        other = matrix @ self.experiment.judged.rank_only > 0
+        if statistic.scale in ("rank", "anything") or not other.any():
+            return drawn
+        values = np.where(other, np.nan, drawn.values)
+        reasons = np.where(other, "other_scale", drawn.reasons)
+        return Drawn(values, reasons, np.where(other[:, None], np.nan, drawn.draws), drawn.n)
+
+    @property
+    def n_draws(self) -> int:
+        """How many draws there are."""
+        return len(self.sampler.weights)
+
+    def _sums(self, names: Sequence[str], target: tuple[int, ...]) -> dict[str, Sums]:
+        lacking = [name for name in names if (name, target) not in self._kept]
+        if lacking:
+            for name, sums in self.sampler.sums(self.features, lacking, target).items():
+                self._kept[name, target] = sums
+            self.features.forget()
+        return {name: self._kept[name, target] for name in names}
+
+
+def nothing(size: int, reason: str, draws: int = 0) -> Drawn:
+    """Undefined everywhere, for this reason."""
+    empty = np.full(size, np.nan)
+    return Drawn(empty, np.full(size, reason, dtype=object), np.full((size, draws), np.nan), np.zeros(size))
+
+
+def contrast(drawn: Drawn, weights: npt.ArrayLike) -> Drawn:
+    """Linear combinations (R, S) of S values, draw by draw.
+
+    Undefined, with the first reason, where a value with a weight is; n is the sum over those values.
+
+    >>> two = Drawn(np.array([1.0, 3.0]), np.array([None, None]), np.array([[0.0], [1.0]]), np.array([5.0, 5.0]))
+    >>> contrast(two, [[-1, 1]]).values
+    array([2.])
+    """
+    w = np.atleast_2d(np.asarray(weights, dtype=float))
+    missing = np.isnan(drawn.values)
+    values = w @ np.where(missing, 0.0, drawn.values)
+    touched = (w != 0) & missing
+    reasons = np.full(len(w), None, dtype=object)
+    for r in np.flatnonzero(touched.any(1)):
+        reasons[r] = drawn.reasons[touched[r].argmax()]
+    values[touched.any(1)] = np.nan
+    unknown = np.isnan(drawn.draws)
+    draws = w @ np.where(unknown, 0.0, drawn.draws)
+    draws[(w != 0).astype(float) @ unknown > 0] = np.nan
+    return Drawn(values, reasons, draws, (w != 0).astype(float) @ drawn.n)
+
+
+def stack(parts: Sequence[Drawn]) -> Drawn:
+    """Several results as one."""
+    return Drawn(
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.reasons for part in parts]),
+        np.concatenate([part.draws for part in parts]),
+        np.concatenate([part.n for part in parts]),
+    )
+
+
+def studentised(drawn: Drawn, n_items: int) -> tuple[Array, Array]:
+    """t and its two-sided p with n_items - 1 df: the value over the sd of its item draws; NaN where there are none."""
+    from scipy.stats import t as student
+
+    usable = (~np.isnan(drawn.draws)).sum(1) > 1 if drawn.draws.shape[1] else np.zeros(len(drawn.values), dtype=bool)
+    error = np.full(len(drawn.values), np.nan)
+    for r in np.flatnonzero(usable & ~np.isnan(drawn.values)):
+        error[r] = np.nanstd(drawn.draws[r], ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(error > 0, drawn.values / error, np.nan)
+    return t, 2 * student.sf(np.abs(t), max(n_items - 1, 1))
+
+
+def write(
+    sums: SliceSums,
+    statistic: str,
+    drawn: Drawn,
+    *,
+    judge: Sequence[str],
+    condition: Sequence[str],
+    target: tuple[int, ...] = (),
+    params: str = "",
+    of: tuple[str, str] | None = None,
+    matrix: Array | None = None,
+    p: bool = False,
+    **definition: Any,
+) -> Array:
+    """Rows of a result with percentile intervals (or those of drawn raters); returns the p values, NaN where none.
+
+    of : name and params of the registered statistic that it is made of, whose definition goes into the signature
+    matrix : (R, C) 0/1 the cells behind each row, for the count of missing judgments
+    p : also rows ``<statistic>_p``: studentised by the sd of the item draws, t with G - 1 df
+    """
+    context = sums.experiment.context
+    sampler = sums.sampler
+    made = definition_of(context, REGISTRY[of], target) if of is not None else {}
+    has_draws = drawn.draws.shape[1] > 0
+    low = high = np.full(len(drawn.values), np.nan)
+    method = "none"
+    if has_draws:
+        ends = sampler.interval(target, drawn.values, drawn.draws, None) if sampler.method != "bca" else None
+        low, high = _percentile(drawn.draws, context.options.level) if ends is None else (ends.low, ends.high)
+        method = "percentile" if sampler.method == "bca" else sampler.method
+    undefined = np.isnan(drawn.values)
+    place: dict[str, Any] = {
+        "question": context.panel.question.id,
+        "judge": list(judge),
+        "condition": list(condition),
+        "slice": sums.name,
+        **context.names(target),
+    }
+    excluded = "" if matrix is None else _excluded(sums, matrix, judge, condition)
+    reasons = [context_reason(context, reason, target) for reason in drawn.reasons]
+    n = np.rint(drawn.n).astype(int)
+    context.table.add(
+        statistic,
+        drawn.values,
+        params=params,
+        reasons=reasons,
+        low=np.where(undefined, np.nan, low),
+        high=np.where(undefined, np.nan, high),
+        n=n,
+        excluded=excluded,
+        definition=context.definition(method, **made, **definition, **sampler.told(target)),
+        **place,
+    )
+    if not p:
+        return np.full(len(drawn.values), np.nan)
+    return _write_p(sums, statistic, drawn, reasons, params, {**made, **definition}, place)
+
+
+def _write_p(
+    sums: SliceSums,
+    statistic: str,
+    drawn: Drawn,
+    reasons: list[str | None],
+    params: str,
+    definition: dict[str, Any],
+    place: dict[str, Any],
+) -> Array:
+    context = sums.experiment.context
+    n_items = int(sums.mask.sum())
+    _, p = studentised(drawn, n_items)
+    why = [None if np.isfinite(value) else reason or "no_spread" for value, reason in zip(p, reasons, strict=True)]
+    told = {"test": "studentised", "test_unit": "item", "df": n_items - 1}
+    told |= {"error": "sd_of_item_draws", "draws": context.options.draws, "seed": context.options.seed}
+    context.table.add(
+        f"{statistic}_p",
+        p,
+        params=params,
+        reasons=why if drawn.draws.shape[1] else ["no_draws"] * len(p),
+        n=n_items,
+        definition=context.definition("none", **definition, **told),
+        **place,
+    )
+    return p
+
+
+def _percentile(draws: Array, level: float) -> tuple[Array, Array]:
+    from voirdire.stats.resampling import percentile
+
+    return percentile(draws, level)
+
+
+def _excluded(sums: SliceSums, matrix: Array, judge: Sequence[str], condition: Sequence[str]) -> list[str]:
+    full = np.zeros(len(matrix), dtype=bool)
+    selections = Selections(tuple(judge), tuple(condition), (matrix > 0).astype(float), full, full)
+    return excluded_of(sums.experiment.judged, selections, sums.mask).texts()

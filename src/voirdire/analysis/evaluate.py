@@ -57,10 +57,10 @@ def evaluate(
     """
     options = options or AuditOptions()
     tell = progress or _silent
-    table = Table(_source(corpus, judgments))
+    table = Table(source_of(corpus, judgments))
     load_plugins()
-    contexts = _contexts(corpus, options, table)
-    judged = _judged_questions(contexts, judgments)
+    contexts = contexts_of(corpus, options, table)
+    judged = judged_questions(contexts, judgments)
     steps = len(contexts) + len(judged) + 1
     done = 0
     for context in contexts:
@@ -95,19 +95,24 @@ def _silent(step: str, share: float) -> None:
 
 
 def _judge(context: Context, corpus: Corpus, judgments: Judgments) -> Judged:
+    judged = judged_cells(context, corpus, judgments)
+    add_judges(context, judged)
+    add_extras(context, judged)
+    return judged
+
+
+def judged_cells(context: Context, corpus: Corpus, judgments: Judgments) -> Judged:
+    """The judges' cells of a question with the controls behind them. Raises InputError without a common item."""
     question = context.panel.question
     built = build_cells(judgments, question, corpus, context.panel)
     if (built.status == built.reasons.index("absent")).all():
         raise InputError("audit.nothing_in_common", question=question.id)
     selections = select(judgments, built.frame, context.options.selects)
     rank_only = frozenset(judge for judge, asked in judgments.rank_only if asked == question.id)
-    judged = with_controls(context, built, selections, rank_only)
-    add_judges(context, judged)
-    add_extras(context, judged)
-    return judged
+    return with_controls(context, built, selections, rank_only)
 
 
-def _judged_questions(contexts: list[Context], judgments: Judgments | None) -> list[str]:
+def judged_questions(contexts: list[Context], judgments: Judgments | None) -> list[str]:
     """The rated questions that judgments answer."""
     if judgments is None:
         return []
@@ -118,7 +123,8 @@ def _judged_questions(contexts: list[Context], judgments: Judgments | None) -> l
     return judged
 
 
-def _contexts(corpus: Corpus, options: AuditOptions, table: Table) -> list[Context]:
+def contexts_of(corpus: Corpus, options: AuditOptions, table: Table) -> list[Context]:
+    """A context for every rated question. Raises InputError when nothing is rated."""
     contexts = []
     for question in corpus.questions:
         panel = build_panel(corpus, question, consensus=options.consensus, min_raters=options.min_raters)
@@ -180,7 +186,8 @@ def _anchor_slices(panel: Panel, detail: tuple[tuple[int, int], ...]) -> Mapping
     return {f"anchor={name}": mask for name, mask in classes.items() if mask.any()}
 
 
-def _source(corpus: Corpus, judgments: Judgments | None) -> dict[str, str]:
+def source_of(corpus: Corpus, judgments: Judgments | None) -> dict[str, str]:
+    """Digests of the tables and the version: what every signature says of its material."""
     tables = [*corpus.intake, *(judgments.intake if judgments else ())]
     digests = {entry.table: entry.digest[:8] for entry in tables if entry.digest}
     return {**digests, "voirdire": VERSION}

@@ -1,6 +1,6 @@
 """What the columns of a factorial run mean: personas, languages, demonstrations, and which cells match.
 
-A factor gets its part by its name, or by ``factor_roles``; a persona speaks for the pool of its name or of ``personas``.
+A factor gets its part by its name or by ``factor_roles``; a persona speaks for the pool of its name or of ``personas``.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def _tilt_chart(points: list[dict[str, Any]], order: list[str], pair: tuple[str,
         .encode(x=x, color=paint)
     )
     layers = alt.layer(zero, *_ends(pair, x_title, view, words), interval, judges, control)
-    return _finish(layers.properties(width=520, height=max(60, ROW_HEIGHT * len(order))))
+    return finish(layers.properties(width=520, height=max(60, ROW_HEIGHT * len(order))))
 
 
 def _ends(pair: tuple[str, str], x_title: str, view: View, words: Words) -> list[Any]:
@@ -210,7 +210,7 @@ def _distance_chart(
     interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=x_title), x2="high:Q")
     dots = base.mark_point(filled=True, size=60, opacity=1).encode(x=x, shape=shape)
     height = max(60, (10 + 14 * len(pools)) * len(order))
-    return _finish(alt.layer(*layers, interval, dots).properties(width=480, height=height))
+    return finish(alt.layer(*layers, interval, dots).properties(width=480, height=height))
 
 
 def distributions(shares: list[dict[str, Any]], levels: Sequence[str], view: View, words: Words) -> Any | None:
@@ -237,7 +237,7 @@ def distributions(shares: list[dict[str, Any]], levels: Sequence[str], view: Vie
         .properties(width=150, height=90)
         for panel, entries in panels.items()
     ]
-    return _finish(alt.concat(*bars, columns=min(4, len(bars)), spacing=20))
+    return finish(alt.concat(*bars, columns=min(4, len(bars)), spacing=20))
 
 
 def heat(grid: Grid) -> Any | None:
@@ -272,10 +272,10 @@ def heat(grid: Grid) -> Any | None:
     tiles = base.mark_rect(stroke="white").encode(color=alt.Color("heat:Q", scale=scale, legend=None))
     texts = base.mark_text(fontSize=11, color=INK).encode(text="text:N")
     size = {"width": max(120, 64 * len(columns)), "height": max(40, ROW_HEIGHT * len(rows))}
-    return _finish((tiles + texts).properties(**size))
+    return finish((tiles + texts).properties(**size))
 
 
-def _finish(chart: Any) -> Any:
+def finish(chart: Any) -> Any:
     """The house style: one font stack, no frame, quiet axes."""
     chart = chart.configure(font=FONTS, background="white", padding=6).configure_view(stroke=None)
     chart = chart.configure_axis(

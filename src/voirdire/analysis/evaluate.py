@@ -13,7 +13,7 @@ from voirdire.analysis.context import Context, Mask
 from voirdire.analysis.engine import load_plugins
 from voirdire.analysis.exhibits import distributions, splitting_items
 from voirdire.analysis.experiment.add import add_experiment
-from voirdire.analysis.experiment.design import Experiment, read_design
+from voirdire.analysis.experiment.design import Design, Experiment, read_design
 from voirdire.analysis.judge_extras import add_extras
 from voirdire.analysis.judge_rows import Judged, add_judges, with_controls
 from voirdire.analysis.judge_tests import family_of
@@ -70,6 +70,7 @@ def evaluate(
         done += 1
     add_validity(contexts, table)
     cells: dict[str, Judged] = {}
+    designs: dict[str, Design] = {}
     for context in contexts:
         question = context.panel.question.id
         if judgments is None or question not in judged:
@@ -77,14 +78,15 @@ def evaluate(
         tell("judges", done / steps)
         cells[question] = _judge(context, corpus, judgments)
         by_role = {known.panel.question.role: known for known in contexts if known.panel.question.role}
-        design = read_design(judgments, cells[question], context.pools, context.options)
+        designs[question] = design = read_design(judgments, cells[question], context.pools, context.options)
         add_experiment(Experiment(context, cells[question], design, corpus, by_role))
         done += 1
     add_verdicts(contexts, cells, table)
     tell("report", done / steps)
     return Profile(
         table.frame(),
-        _meta(corpus, judgments, options, contexts, cells),
+        _meta(corpus, judgments, options, contexts, cells)
+        | {"designs": {question: design.told for question, design in designs.items()}},
         distributions(contexts, cells),
         splitting_items(contexts, cells, corpus),
     )

@@ -21,7 +21,7 @@ ROW_HEIGHT = 22
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 
 
-def _altair() -> Any:
+def altair() -> Any:
     """Altair, imported when the first chart is drawn; its types are looser than the checker's."""
     import altair as alt
 
@@ -45,7 +45,7 @@ def colour(view: View, pool: str) -> str:
     return INK
 
 
-def _names(cells: Sequence[Cell], words: Words) -> dict[Cell, str]:
+def names_of(cells: Sequence[Cell], words: Words) -> dict[Cell, str]:
     """A name for each cell, different for each."""
     names: dict[Cell, str] = {}
     for cell in cells:
@@ -56,7 +56,8 @@ def _names(cells: Sequence[Cell], words: Words) -> dict[Cell, str]:
     return names
 
 
-def _points(found: Sequence[tuple[str, Row | None, dict[str, Any]]]) -> list[dict[str, Any]]:
+def points_of(found: Sequence[tuple[str, Row | None, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Named estimates as data; a value without an interval is its own two ends, an undefined one is left out."""
     points = []
     for name, row, more in found:
         if row is not None and row.value is not None:
@@ -70,9 +71,9 @@ def tilt(
     view: View, words: Words, question: str, pair: tuple[str, str], cells: Sequence[Cell], controls: Sequence[Cell]
 ) -> Any | None:
     """T of each judge between the pools of a pair, with its interval; the control judges below in grey."""
-    names = _names([*cells, *controls], words)
+    names = names_of([*cells, *controls], words)
     place = {"question": question, "pool": pair[0], "pool_b": pair[1]}
-    points = _points(
+    points = points_of(
         [
             (names[cell], view.row("tilt", judge=cell.judge, condition=cell.condition, **place), {"kind": kind})
             for kind, members in (("judge", cells), ("control", controls))
@@ -83,7 +84,7 @@ def tilt(
 
 
 def _tilt_chart(points: list[dict[str, Any]], order: list[str], pair: tuple[str, str], view: View, words: Words) -> Any:
-    alt = _altair()
+    alt = altair()
 
     x_title = words.t("figure.tilt_axis", a=pair[0], b=pair[1])
     shown = {point["name"] for point in points}
@@ -109,13 +110,13 @@ def _tilt_chart(points: list[dict[str, Any]], order: list[str], pair: tuple[str,
         .mark_point(size=40, shape="diamond", opacity=1)
         .encode(x=x, color=paint)
     )
-    layers = alt.layer(zero, *_ends(pair, x_title, view, words), interval, judges, control)
+    layers = alt.layer(zero, *ends_of(pair, x_title, view, words), interval, judges, control)
     return finish(layers.properties(width=520, height=max(60, ROW_HEIGHT * len(order))))
 
 
-def _ends(pair: tuple[str, str], x_title: str, view: View, words: Words) -> list[Any]:
+def ends_of(pair: tuple[str, str], x_title: str, view: View, words: Words) -> list[Any]:
     """The two ends of T, marked with the pools' names in their colours."""
-    alt = _altair()
+    alt = altair()
     ends = [{"value": -1, "pool": pair[1], "edge": "left"}, {"value": 1, "pool": pair[0], "edge": "right"}]
     marks = [
         alt.Chart(alt.Data(values=[end]))
@@ -138,8 +139,8 @@ def distance(
     view: View, words: Words, question: str, pools: Sequence[str], cells: Sequence[Cell], controls: Sequence[Cell]
 ) -> Any | None:
     """MAE of each judge against each pool, beside one left-out rater (dashed) and the best constant (dotted)."""
-    names = _names(cells, words)
-    points = _points(
+    names = names_of(cells, words)
+    points = points_of(
         [
             (
                 names[cell],
@@ -183,7 +184,7 @@ def _distance_chart(
     view: View,
     words: Words,
 ) -> Any:
-    alt = _altair()
+    alt = altair()
 
     paint = alt.Color(
         "pool:N",
@@ -215,7 +216,7 @@ def _distance_chart(
 
 def distributions(shares: list[dict[str, Any]], levels: Sequence[str], view: View, words: Words) -> Any | None:
     """Shares of the levels, a panel for each pool and judge. ``shares``: panel, pool ("" for judges), level, share."""
-    alt = _altair()
+    alt = altair()
 
     if not shares:
         return None
@@ -242,7 +243,7 @@ def distributions(shares: list[dict[str, Any]], levels: Sequence[str], view: Vie
 
 def heat(grid: Grid) -> Any | None:
     """A heat map of a table whose cells are coloured; the numbers stand in the cells."""
-    alt = _altair()
+    alt = altair()
 
     columns = [column.title for column in grid.columns]
     rows = [line.heads[0] for line in grid.lines]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +79,18 @@ class Design:
         """Factors without a part of their own."""
         known = {self.persona, self.language, self.detail, self.demonstrations}
         return tuple(name for name in self.factors if name not in known)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The design in words of JSON, for a profile's meta data: blocks and personas by the names of their rows."""
+        levels = [] if self.persona is None else self.levels(self.persona)
+        return {
+            **{name: getattr(self, name) for name in ("persona", "language", "detail", "demonstrations", "baseline")},
+            "personas": {level: self.pool_of[level] for level in levels if level in self.pool_of},
+            "neutral": [level for level in levels if level in self.neutral],
+            "other_factors": list(self.other_factors),
+            "blocks": [block.name for block in self.blocks],
+        }
 
     def levels(self, column: str) -> list[str]:
         """The levels of a factor or covariate that occur."""

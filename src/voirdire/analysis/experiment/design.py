@@ -52,8 +52,9 @@ class Design:
     pool_of : level of the persona -> pool; neutral : its levels without a persona
     baseline : the level without demonstrations
     blocks : the baseline first
-    frame : one row per real cell, in their order: judge, condition, factors, covariates (text)
-    n_cells : C, with controls
+    frame : one row per real cell, in their order: judge, condition, factors, covariates (text), and ``_stem``, the
+        condition without the levels of the extra key columns
+    n_cells : C, with controls; key_factors : the extra key columns
     """
 
     persona: str | None
@@ -68,6 +69,7 @@ class Design:
     blocks: tuple[Block, ...]
     frame: pl.DataFrame
     n_cells: int
+    key_factors: tuple[str, ...] = ()
 
     @property
     def judges(self) -> list[str]:
@@ -117,8 +119,12 @@ class Design:
         return {pool: mask for pool, mask in masks.items() if mask.any()}
 
     def matched(self, factor: str, within: Mask) -> list[npt.NDArray[np.int64]]:
-        """Groups of cells that are equal in judge and every other factor and differ in this one."""
+        """Groups of cells that are equal in judge and every other factor and differ in this one.
+
+        The levels of an extra key column are matched within each condition, whose factors may be unknown.
+        """
         rest = [name for name in ("judge", *self.factors) if name != factor]
+        rest += ["_stem"] if factor in self.key_factors else []
         places = np.flatnonzero(within[: self.frame.height])
         frame = self.frame[places].with_columns(pl.Series("_place", places))
         groups = frame.group_by(rest, maintain_order=True).agg(pl.col("_place"))["_place"]
@@ -146,6 +152,7 @@ def read_design(judgments: Judgments, judged: Judged, pools: tuple[str, ...], op
     """
     covered = judged.cells.frame.join(judgments.judges, on="judge", how="left", maintain_order="left")
     frame = covered.with_columns(pl.all().cast(pl.String))
+    frame = frame.with_columns(_stem=_stems(frame, judgments.key_factors))
     factors = tuple(name for name in judgments.factors if frame[name].n_unique() > 1)
     parts = _parts(frame, factors, judgments.factors, options)
     persona = parts["persona"] or _names_pools(frame, factors, pools, set(parts.values()))
@@ -167,7 +174,19 @@ def read_design(judgments: Judgments, judged: Judged, pools: tuple[str, ...], op
         _blocks(frame, demonstrations, baseline, n_cells),
         frame,
         n_cells,
+        tuple(judgments.key_factors),
     )
+
+
+def _stems(frame: pl.DataFrame, key_factors: tuple[str, ...]) -> pl.Series:
+    """The conditions without the levels of the extra key columns, which stand behind them."""
+    if not key_factors:
+        return frame["condition"]
+    tails = frame.select(
+        pl.concat_str([pl.col(name).fill_null("-") for name in key_factors], separator="/")
+    ).to_series()
+    stems = [name.removesuffix(tail).removesuffix("/") for name, tail in zip(frame["condition"], tails, strict=True)]
+    return pl.Series(stems, dtype=pl.String)
 
 
 def _parts(

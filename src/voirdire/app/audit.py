@@ -77,7 +77,7 @@ def write(
     from voirdire.reporting.report import write_report
     from voirdire.reporting.terminal import terminal
 
-    _check_folder(out)
+    check_folder(out)
     profile = make()
     if progress is not None:
         progress("report", 0.97)
@@ -88,13 +88,13 @@ def write(
         with TemporaryDirectory(prefix=".voirdire-", dir=out) as held:
             write_report(profile, held, lang, images)
             profile.save(held)
-            written = _publish(Path(held), out)
+            written = publish(Path(held), out)
     except OSError as error:
         raise UsageError("app.out_unwritable", file=str(out), why=error.strerror or str(error)) from error
     return Written(profile, out, report, tuple(sorted(written)), summary)
 
 
-def _check_folder(out: Path) -> None:
+def check_folder(out: Path) -> None:
     """UsageError when a folder cannot be, or cannot be written to."""
     if out.exists() and not out.is_dir():
         raise UsageError("app.out_is_file", file=str(out))
@@ -105,14 +105,14 @@ def _check_folder(out: Path) -> None:
         raise UsageError("app.out_unwritable", file=str(out), why=os.strerror(errno.EACCES))
 
 
-def _publish(held: Path, out: Path) -> list[Path]:
-    """Move finished files to their folder, profile.json last: where it stands, everything else does.
+def publish(held: Path, out: Path, last: str = PROFILE) -> list[Path]:
+    """Move finished files to their folder, one of them last: where it stands, everything else does.
 
     Other files of the folder stay as they are.
     """
     made = [path.relative_to(held) for path in held.rglob("*")]
-    names = sorted((name for name in made if (held / name).is_file()), key=lambda name: name.name == PROFILE)
-    (out / PROFILE).unlink(missing_ok=True)
+    names = sorted((name for name in made if (held / name).is_file()), key=lambda name: name.name == last)
+    (out / last).unlink(missing_ok=True)
     for folder in (name for name in made if (held / name).is_dir()):
         (out / folder).mkdir(parents=True, exist_ok=True)
     for name in names:

@@ -55,8 +55,8 @@ class SpecificationCurve:
     """Every definition's value for each judge and ordered pair of pools.
 
     frame : question, judge, condition (the block of cells that was taken), pool, pool_b, statistic (``tilt``,
-        ``delta``, ``orientation.w``), consensus, min_gap (null where it does not apply), anchors, pools, correction, subset,
-        value, low, high, undefined, n (items x cells), main (the definition of the audit), signature
+        ``delta``, ``orientation.w``), consensus, min_gap (null where it does not apply), anchors, pools, correction,
+        subset, value, low, high, undefined, n (items x cells), main (the definition of the audit), signature
     simulated : whether nobody rated the corpus
     """
 

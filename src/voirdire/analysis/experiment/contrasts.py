@@ -19,6 +19,7 @@ from voirdire.analysis.rater_sampler import sampler_of
 from voirdire.analysis.selections import Selections
 from voirdire.statistic import REGISTRY
 from voirdire.stats.features import Array, Features
+from voirdire.stats.tests import benjamini_hochberg, holm
 
 
 class SliceSums:
@@ -43,7 +44,7 @@ class SliceSums:
         if need is not None:
             reason = scale_reason(need, scale_codes(self.experiment.context.panel)) or "not_computable"
             return nothing(len(matrix), reason, self.n_draws)
-        by_cell = self._sums(statistic.features, target)
+        by_cell = self.by_cell(statistic.features, target)
         drawn = draw(statistic, by_cell, select_sums(by_cell, matrix), matrix)
         other = matrix @ self.experiment.judged.rank_only > 0
         if statistic.scale in ("rank", "anything") or not other.any():
@@ -57,7 +58,8 @@ class SliceSums:
         """How many draws there are."""
         return len(self.sampler.weights)
 
-    def _sums(self, names: Sequence[str], target: tuple[int, ...]) -> dict[str, Sums]:
+    def by_cell(self, names: Sequence[str], target: tuple[int, ...]) -> dict[str, Sums]:
+        """The sums of features over the items, of every cell, with their draws."""
         lacking = [name for name in names if (name, target) not in self._kept]
         if lacking:
             for name, sums in self.sampler.sums(self.features, lacking, target).items():
@@ -118,6 +120,20 @@ def studentised(drawn: Drawn, n_items: int) -> tuple[Array, Array]:
     return t, 2 * student.sf(np.abs(t), max(n_items - 1, 1))
 
 
+def interval_of(sums: SliceSums, target: tuple[int, ...], drawn: Drawn) -> tuple[Array, Array, str]:
+    """The ends of the interval of each value, NaN where there is none, and its method.
+
+    Percentile also where BCa is asked for: a combination of values has no acceleration of its own here.
+    """
+    if not drawn.draws.shape[1]:
+        nothing = np.full(len(drawn.values), np.nan)
+        return nothing, nothing, "none"
+    if sums.sampler.method == "bca":
+        return *_percentile(drawn.draws, sums.experiment.context.options.level), "percentile"
+    ends = sums.sampler.interval(target, drawn.values, drawn.draws, None)
+    return ends.low, ends.high, sums.sampler.method
+
+
 def write(
     sums: SliceSums,
     statistic: str,
@@ -141,13 +157,7 @@ def write(
     context = sums.experiment.context
     sampler = sums.sampler
     made = definition_of(context, REGISTRY[of], target) if of is not None else {}
-    has_draws = drawn.draws.shape[1] > 0
-    low = high = np.full(len(drawn.values), np.nan)
-    method = "none"
-    if has_draws:
-        ends = sampler.interval(target, drawn.values, drawn.draws, None) if sampler.method != "bca" else None
-        low, high = _percentile(drawn.draws, context.options.level) if ends is None else (ends.low, ends.high)
-        method = "percentile" if sampler.method == "bca" else sampler.method
+    low, high, method = interval_of(sums, target, drawn)
     undefined = np.isnan(drawn.values)
     place: dict[str, Any] = {
         "question": context.panel.question.id,
@@ -201,6 +211,39 @@ def _write_p(
         **place,
     )
     return p
+
+
+def write_adjusted(
+    sums: SliceSums,
+    statistic: str,
+    p: Array,
+    *,
+    judge: Sequence[str],
+    condition: Sequence[str],
+    target: tuple[int, ...] = (),
+    params: str = "",
+    **definition: Any,
+) -> None:
+    """Rows ``<statistic>_holm`` and ``_bh``: the p values of one family, adjusted; its size is in the definition.
+
+    p : (R,) NaN where there is no test, which is no member of the family
+    """
+    context = sums.experiment.context
+    size = int(np.isfinite(p).sum())
+    for name, adjust in (("holm", holm), ("bh", benjamini_hochberg)):
+        context.table.add(
+            f"{statistic}_{name}",
+            adjust(p),
+            params=params,
+            reasons=["no_test"] * len(p),
+            n=int(sums.mask.sum()),
+            definition=context.definition("none", test_unit="item", family=size, **definition),
+            question=context.panel.question.id,
+            judge=list(judge),
+            condition=list(condition),
+            slice=sums.name,
+            **context.names(target),
+        )
 
 
 def _percentile(draws: Array, level: float) -> tuple[Array, Array]:

@@ -15,8 +15,9 @@ import polars as pl
 
 from voirdire.analysis.context import Context
 from voirdire.analysis.judge_rows import Judged
-from voirdire.analysis.naming import level_name
+from voirdire.analysis.naming import level_name, levels_of
 from voirdire.analysis.options import AuditOptions
+from voirdire.analysis.selections import is_crossed
 from voirdire.corpus.corpus import Corpus, Judgments
 from voirdire.errors import UsageError
 
@@ -98,13 +99,21 @@ class Design:
         """The levels of a factor or covariate that occur."""
         return [level for level in self.frame[column].unique(maintain_order=True).to_list() if level is not None]
 
-    def mask(self, within: Mask | None = None, **levels: str) -> Mask:
+    def mask(self, within: Mask | None = None, /, **levels: str) -> Mask:
         """(C,) real cells with these levels of columns (``judge="m", persona="us"``)."""
         found = np.zeros(self.n_cells, dtype=bool)
         found[: self.frame.height] = True
         for column, level in levels.items():
             found[: self.frame.height] &= (self.frame[column] == level).fill_null(False).to_numpy()
         return found if within is None else found & within
+
+    def judge_axis(self) -> dict[str, Mask]:
+        """The judges that an effect is given for: ``*``, each judge and each level of a covariate, with its cells."""
+        axis = {ALL: self.mask(), **{name: self.mask(judge=name) for name in self.judges}}
+        for covariate in self.covariates:
+            for level in self.levels(covariate):
+                axis[level_name(covariate, level)] = self.mask(None, **{covariate: level})
+        return axis
 
     def persona_masks(self, within: Mask) -> dict[str, Mask]:
         """Pool -> the cells whose persona is of this pool; ``""`` -> those without a persona."""
@@ -143,6 +152,12 @@ class Experiment:
     design: Design
     corpus: Corpus
     others: Mapping[str, Context]
+
+    @property
+    def cultures(self) -> dict[str, str]:
+        """Level of the items' culture -> its slice."""
+        names = [name for name in self.context.slices if name.startswith("culture=") and not is_crossed(name)]
+        return {levels_of(name)[0][1]: name for name in names}
 
 
 def read_design(judgments: Judgments, judged: Judged, pools: tuple[str, ...], options: AuditOptions) -> Design:

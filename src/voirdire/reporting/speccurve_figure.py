@@ -61,7 +61,9 @@ def curve(
     alt = _altair()
     rows = _of(frame, pair).filter((pl.col("judge") == judge) & (pl.col("statistic") == statistic))
     sides = _sides(pair, lang)
-    points = sorted(_points(rows, sides), key=lambda point: point["value"])
+    given = _points(rows, sides)
+    levels = {choice: list(dict.fromkeys(point[choice] for point in given)) for choice in CHOICES}
+    points = sorted(given, key=lambda point: point["value"])
     if not points:
         return None
     for rank, point in enumerate(points):
@@ -70,7 +72,7 @@ def curve(
     width = max(420, min(900, 4 * len(points)))
     x = alt.X("rank:Q", axis=None, scale=alt.Scale(domain=[-1, len(points)], nice=False))
     top = _values(points, statistic, x, colours, lang).properties(width=width, height=210)
-    below = _lanes(points, x, colours, lang).properties(width=width)
+    below = _lanes(points, levels, x, colours, lang).properties(width=width)
     return finish(alt.vconcat(top, below, spacing=8).resolve_scale(x="shared"))
 
 
@@ -157,14 +159,17 @@ def _panel(
     y = alt.Y("judge:N", sort=list(judges), title=None, axis=axis)
     x = alt.X("value:Q", title=statistic_name(statistic, lang), scale=alt.Scale(zero=False, nice=True))
     middle = alt.Chart(alt.Data(values=[{"value": ZERO[statistic]}])).mark_rule(color=PALE).encode(x=x)
-    every = alt.Chart(alt.Data(values=points))
-    dots = every.mark_circle(size=22, opacity=0.55).encode(
-        x=x, y=y, yOffset=alt.YOffset("spread:Q", scale=alt.Scale(domain=[-0.35, 1.35])), color=colours
-    )
+    offset = alt.YOffset("spread:Q", scale=alt.Scale(domain=[-0.35, 1.35]))
+    layers = []
+    for whole in (False, True):
+        chosen = [point for point in points if (point["subset"] == "all") == whole]
+        every = alt.Chart(alt.Data(values=chosen))
+        marks = every.mark_point(size=22, opacity=0.7, filled=whole, strokeWidth=1)
+        layers.append(marks.encode(x=x, y=y, yOffset=offset, color=colours))
     main = alt.Chart(alt.Data(values=[point for point in points if point["main"]]))
     rule = main.mark_rule(strokeWidth=1.5, color=INK).encode(x=alt.X("low:Q"), x2="high:Q", y=y)
     mark = main.mark_point(shape="diamond", size=90, filled=True, color=INK, opacity=1).encode(x=x, y=y)
-    return alt.layer(middle, dots, rule, mark).properties(width=WIDTH, height=max(50, ROW * len(judges)))
+    return alt.layer(middle, *layers, rule, mark).properties(width=WIDTH, height=max(50, ROW * len(judges)))
 
 
 def _values(points: list[dict[str, Any]], statistic: str, x: Any, colours: Any, lang: str) -> Any:
@@ -180,13 +185,12 @@ def _values(points: list[dict[str, Any]], statistic: str, x: Any, colours: Any, 
     return alt.layer(middle, rules, dots, mark)
 
 
-def _lanes(points: list[dict[str, Any]], x: Any, colours: Any, lang: str) -> Any:
+def _lanes(points: list[dict[str, Any]], choices: Mapping[str, list[Any]], x: Any, colours: Any, lang: str) -> Any:
     """Below the curve, a lane for each level of each choice that varies; a mark where a definition has it."""
     alt = _altair()
     order: list[str] = []
     marks: list[dict[str, Any]] = []
-    for choice in CHOICES:
-        levels = list(dict.fromkeys(point[choice] for point in points))
+    for choice, levels in choices.items():
         if len(levels) < 2:
             continue
         for level in levels[: MOST_LANES - len(order)]:

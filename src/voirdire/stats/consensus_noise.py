@@ -45,14 +45,14 @@ class Shrinkage:
         strata : (I,) codes from 0; those with fewer than 10 + 2K items are merged
         """
         twice = ~np.isnan(pools.s2)
-        known = twice.any(1) & ~np.isnan(pools.n).any(1)
+        known = np.asarray(twice.any(1) & ~np.isnan(pools.n).any(1))
         merged = merge_small(strata, 10 + 2 * len(pools.mean))
         n_strata = int(merged.max()) + 1 if merged.size else 0
         counts = np.stack([np.bincount(merged, row, n_strata) for row in twice.astype(float)])
         span = pools.scale.high - pools.scale.low
         unit = (span / _REFERENCE_RANGE) ** 2 if np.isfinite(span) and span > 0 else 1.0
         corrected = known if correct else np.zeros_like(known)
-        return cls(pools.mean, pools.n, pools.s2, merged, corrected, FLOOR * unit, counts < LEAST_TWICE)
+        return cls(pools.mean, pools.n, pools.s2, merged, corrected, FLOOR * unit, np.asarray(counts < LEAST_TWICE))
 
     @property
     def n_strata(self) -> int:

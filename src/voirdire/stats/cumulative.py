@@ -21,6 +21,7 @@ TOLERANCE = 1e-7
 STEPS = 60
 _HALVINGS = 30
 _TINY = 1e-300
+_FLIP_FROM = 1.0
 _ROOT = 1 / np.sqrt(2 * np.pi)
 
 
@@ -49,7 +50,10 @@ class Data:
 
 @dataclass(frozen=True)
 class Subspace:
-    """What slopes are free to be: ``origin + basis @ theta``. origin : (C, P); basis : (C, P, Q), orthonormal columns."""
+    """What slopes are free to be: ``origin + basis @ theta``.
+
+    origin : (C, P); basis : (C, P, Q), orthonormal columns
+    """
 
     origin: Array
     basis: Array
@@ -76,7 +80,11 @@ class Fit:
 
 
 def fit_cells(
-    data: Data, *, start: tuple[Array, Array] | None = None, within: Subspace | None = None, tolerance: float = TOLERANCE
+    data: Data,
+    *,
+    start: tuple[Array, Array] | None = None,
+    within: Subspace | None = None,
+    tolerance: float = TOLERANCE,
 ) -> Fit:
     """The maximum of every cell's penalised likelihood, over all slopes or within a subspace.
 
@@ -104,7 +112,7 @@ def fit_cells(
         if not live.any():
             break
         here = np.flatnonzero(live)
-        step = np.linalg.solve(curvature[here], down[here][:, :, None])[:, :, 0]
+        step: Array = np.linalg.solve(curvature[here], down[here][:, :, None])[:, :, 0].astype(float)
         step = _outside(step, None if within is None else within.rows(here), data.n_cuts)
         moved = _line_search(data.rows(here), cuts[here], slopes[here], step, value[here])
         cuts[here], slopes[here], value[here], gradient[here], information[here] = moved
@@ -152,9 +160,11 @@ def _between(lower: Array, upper: Array) -> Array:
     """P(lower < Z < upper), exact in both tails."""
     from scipy.special import ndtr
 
-    flip = lower > 0
-    a, b = np.where(flip, -upper, lower), np.where(flip, -lower, upper)
-    return np.maximum(ndtr(b) - ndtr(a), _TINY)
+    found = ndtr(upper) - ndtr(lower)
+    tail = lower > _FLIP_FROM
+    if tail.any():
+        found[tail] = ndtr(-lower[tail]) - ndtr(-upper[tail])
+    return np.maximum(found, _TINY)
 
 
 def _density(z: Array) -> Array:
@@ -175,23 +185,30 @@ def _derivatives(data: Data, cuts: Array, slopes: Array) -> tuple[Array, Array, 
     return value, *_assembled(data, kept * du, kept * dl, uu, ll, ul, slopes)
 
 
-def _assembled(
-    data: Data, du: Array, dl: Array, uu: Array, ll: Array, ul: Array, slopes: Array
-) -> tuple[Array, Array]:
+def _assembled(data: Data, du: Array, dl: Array, uu: Array, ll: Array, ul: Array, slopes: Array) -> tuple[Array, Array]:
     cells, p, cuts = len(data.codes), data.x.shape[1], data.n_cuts
     gradient, information = np.empty((cells, cuts + p)), np.zeros((cells, cuts + p, cuts + p))
     gradient[:, cuts:] = (dl - du) @ data.x - data.ridge * slopes
     outer = (data.x[:, :, None] * data.x[:, None, :]).reshape(len(data.x), p * p)
     information[:, cuts:, cuts:] = ((uu + ll + 2 * ul) @ outer).reshape(cells, p, p) + data.ridge * np.eye(p)
+    by_level = _sums_by_level(data, (du, dl, uu, ll, ul))
+    gradient[:, :cuts] = by_level[0, :, :-1] - by_level[1, :, 1:]
+    own = np.arange(cuts)
+    information[:, own, own] = by_level[2, :, :-1] + by_level[3, :, 1:]
+    information[:, own[1:], own[:-1]] = information[:, own[:-1], own[1:]] = by_level[4, :, 1:-1]
+    from_above, from_below = uu + ul, ll + ul
     for cut in range(cuts):
-        below, above = data.codes == cut, data.codes == cut + 1
-        gradient[:, cut] = np.where(below, du, 0.0).sum(1) - np.where(above, dl, 0.0).sum(1)
-        information[:, cut, cut] = np.where(below, uu, 0.0).sum(1) + np.where(above, ll, 0.0).sum(1)
-        cross = -np.where(below, uu + ul, np.where(above, ll + ul, 0.0)) @ data.x
-        information[:, cut, cuts:] = information[:, cuts:, cut] = cross
-        if cut:
-            information[:, cut, cut - 1] = information[:, cut - 1, cut] = np.where(below, ul, 0.0).sum(1)
+        near = np.where(data.codes == cut, from_above, np.where(data.codes == cut + 1, from_below, 0.0))
+        information[:, cut, cuts:] = information[:, cuts:, cut] = -near @ data.x
     return gradient, information
+
+
+def _sums_by_level(data: Data, parts: tuple[Array, ...]) -> Array:
+    """(parts, C, L) sums over the items of each level."""
+    cells = len(data.codes)
+    place = (np.maximum(data.codes, 0).astype(np.intp) + (np.arange(cells) * data.levels)[:, None]).ravel()
+    sums = [np.bincount(place, part.ravel(), cells * data.levels).astype(float) for part in parts]
+    return np.stack(sums).reshape(len(parts), cells, data.levels)
 
 
 def _inside(gradient: Array, information: Array, within: Subspace | None, cuts: int) -> tuple[Array, Array]:
@@ -225,14 +242,14 @@ def _line_search(
     for _ in range(_HALVINGS):
         new_cuts = cuts + scale[:, None] * step[:, :n_cuts]
         new_slopes = slopes + scale[:, None] * step[:, n_cuts:]
-        rising = (np.diff(new_cuts, axis=1) > 0).all(axis=1)
+        rising = np.asarray((np.diff(new_cuts, axis=1) > 0).all(axis=1))
         if rising.all():
             found = _derivatives(data, new_cuts, new_slopes)
-            bad = ~(found[0] >= value - 1e-10 * np.abs(value))
+            bad = np.asarray(~(found[0] >= value - 1e-10 * np.abs(value)))
             if not bad.any():
                 return new_cuts, new_slopes, *found
         else:
-            bad = ~rising
+            bad = np.asarray(~rising)
         scale[bad] /= 2
     bad_cells = np.flatnonzero(scale < 2.0 ** (1 - _HALVINGS))
     new_cuts[bad_cells], new_slopes[bad_cells] = cuts[bad_cells], slopes[bad_cells]

@@ -49,7 +49,7 @@ def linear_interval(data: Data, fit: Fit, direction: Array, level: float) -> tup
     center = fit.slopes @ direction
     error = np.sqrt(np.maximum(_variance(fit, direction, data.n_cuts), 1e-12))
 
-    def at(value: Array, cells: npt.NDArray[np.int64]) -> Subspace:  # noqa: ARG001  (as of a ratio)
+    def at(value: Array, cells: npt.NDArray[np.int64]) -> Subspace:
         return fixed(direction, value)
 
     low = _end(data, fit, at, center, -error, np.full(len(center), -np.inf), level)
@@ -69,7 +69,7 @@ def ratio_interval(data: Data, fit: Fit, over: Array, under: Array, level: float
     turn = np.stack([over, under])
     error = np.sqrt(np.maximum(_angle_variance(fit, turn, top, bottom, data.n_cuts), 1e-12))
 
-    def at(angle: Array, cells: npt.NDArray[np.int64]) -> Subspace:  # noqa: ARG001  (the same direction in any cell)
+    def at(angle: Array, cells: npt.NDArray[np.int64]) -> Subspace:
         return fixed(np.cos(angle)[:, None] * over - np.sin(angle)[:, None] * under, np.zeros(len(angle)))
 
     edge = np.pi / 2 - 1e-9
@@ -131,7 +131,7 @@ def _inner(guess: Array, center: Array, edge: Array) -> Array:
 
 def _covariance(fit: Fit, n_cuts: int) -> Array:
     """(C, P, P) inverse information of the slopes."""
-    return np.linalg.inv(fit.information)[:, n_cuts:, n_cuts:]
+    return np.linalg.inv(fit.information)[:, n_cuts:, n_cuts:].astype(float)
 
 
 def _variance(fit: Fit, direction: Array, n_cuts: int) -> Array:

@@ -194,6 +194,10 @@ class View:
                 found.append(cell)
         return found
 
+    def design(self, question: str) -> dict[str, Any]:
+        """What the columns of a question's run mean (persona, language, blocks); empty where nobody says."""
+        return dict((self.meta.get("designs") or {}).get(question) or {})
+
     @property
     def slices(self) -> list[str]:
         """Slices other than the whole corpus, in their declared order."""

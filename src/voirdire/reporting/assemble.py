@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from voirdire.reporting import audit, verdicts
+from voirdire.reporting import audit, glance, headline, verdicts
 from voirdire.reporting.access import Cell, ProfileLike, View
-from voirdire.reporting.blocks import Bullets, Report, Section, Text, prefixed
-from voirdire.reporting.grid import Builder, Footnotes
+from voirdire.reporting.blocks import Bullets, Folded, Report, Section, Text, prefixed
+from voirdire.reporting.grid import Builder, Footnotes, Grid
 from voirdire.reporting.question import judge_sections, pool_sections
 from voirdire.reporting.words import Words
+
+MOST_OPEN = 12
 
 
 def build(profile: ProfileLike, lang: str = "en", images: Path | str | None = None) -> Report:
@@ -23,7 +25,7 @@ def build(profile: ProfileLike, lang: str = "en", images: Path | str | None = No
     words = Words(lang, view.pools)
     footnotes = Footnotes()
     folder = Path(images) if images is not None else None
-    sections = [summary(view, words)]
+    sections = [summary(view, words, footnotes)]
     for place, question in enumerate(view.questions):
         builder = Builder(view, words, footnotes, question["id"], verdicts.width_of(view, question["id"]))
         sections.extend(_question(builder, place, question, folder))
@@ -52,28 +54,71 @@ def _facts(view: View, words: Words) -> list[tuple[str, str]]:
     return [(name, value) for name, value in facts if value]
 
 
-def summary(view: View, words: Words) -> Section:
-    """The verdicts in sentences, and how they are to be read."""
+def summary(view: View, words: Words, footnotes: Footnotes | None = None) -> Section:
+    """What a report opens with: orientation and what T is made of, the matrix, the verdicts, how to read them.
+
+    footnotes : of the report that the section stands in; the matrix is left out where there is none
+    """
     section = Section("verdicts", words.t("section.verdicts"), 2)
     judged = view.judged if view.judges else []
     several = len(view.questions) > 1
-    for question in judged or [entry["id"] for entry in view.questions]:
-        pools = verdicts.pool_sentences(view, words, question)
-        entries = [(words.t("the_pools"), tuple(pools))] if pools else []
-        if question in judged:
-            entries += [
-                (words.cell(cell), tuple(verdicts.judge_sentences(view, words, question, cell)))
-                for cell in view.main_cells()
-            ]
-        if several and entries:
+    for place, question in enumerate(entry["id"] for entry in view.questions):
+        if judged and question not in judged:
+            continue
+        if several:
             section.blocks.append(Text((words.t("question_label", question=question),), "label"))
-        section.blocks.append(Bullets(tuple(entries), "verdicts"))
+        if question in judged:
+            section.blocks += _opening(view, words, question)
+            section.blocks += [prefixed(grid, f"q{place + 1}") for grid in _glance(view, words, question, footnotes)]
+        section.blocks += _verdicts(view, words, question, judged=question in judged)
     section.blocks.append(Text((words.t("on_this_corpus" if judged else "on_this_corpus_of_pools"),), "note"))
     if judged:
-        caution = [words.t("caution.tilt", a=a, b=b) for a, b in view.pairs(judged[0])[:1]]
-        caution += [words.t("caution.compression")] if caution else []
-        section.blocks.append(Text((*caution, words.t("caution.resample." + _resample(view))), "caution"))
+        section.blocks.append(Text((*_cautions(view, words, judged[0]), _resampled(view, words)), "caution"))
     return section
+
+
+def _opening(view: View, words: Words, question: str) -> list[Any]:
+    """The headline: orientation by the rule, what T is made of."""
+    entries = headline.opened(view, words, question, view.main_cells())
+    if not entries:
+        return []
+    reading = [words.x("headline.reading", a=a, b=b) for a, b in view.pairs(question)[:1]]
+    return [Bullets(tuple(entries), "verdicts"), Text(tuple(reading), "note")]
+
+
+def _glance(view: View, words: Words, question: str, footnotes: Footnotes | None) -> list[Grid]:
+    if footnotes is None:
+        return []
+    builder = Builder(view, words, footnotes, question, verdicts.width_of(view, question))
+    grid = glance.matrix(builder, view.main_cells())
+    return [] if grid is None else [grid]
+
+
+def _verdicts(view: View, words: Words, question: str, *, judged: bool) -> list[Any]:
+    """Whether the pools are good references; each judge against every pool and between each pair."""
+    pools = verdicts.pool_sentences(view, words, question)
+    blocks: list[Any] = [Bullets(((words.t("the_pools"), tuple(pools)),), "verdicts")] if pools else []
+    if not judged:
+        return blocks
+    cells = view.main_cells()
+    entries = [(words.cell(cell), tuple(verdicts.judge_sentences(view, words, question, cell))) for cell in cells]
+    judges = Bullets(tuple(entries), "verdicts")
+    if len(cells) <= MOST_OPEN:
+        return [*blocks, judges]
+    return [*blocks, Folded(words.x("headline.more", count=len(cells)), (judges,))]
+
+
+def _cautions(view: View, words: Words, question: str) -> list[str]:
+    cells = view.main_cells()
+    caution = [words.t("caution.tilt", a=a, b=b) for a, b in view.pairs(question)[:1]]
+    if not caution:
+        return []
+    known = any(headline.decomposed(view, question, pair, cell) for pair in view.pairs(question) for cell in cells)
+    return [*caution, words.x("headline.caution") if known else words.t("caution.compression")]
+
+
+def _resampled(view: View, words: Words) -> str:
+    return words.t("caution.resample." + _resample(view))
 
 
 def _resample(view: View) -> str:

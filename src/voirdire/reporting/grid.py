@@ -13,7 +13,9 @@ from voirdire.reporting.words import DASH, Words
 class Entry:
     """What stands in one cell: a value with its interval, a word, or a mark with the reason.
 
+    interval : the second line of the cell: an interval, or a few words beside the value
     heat : 0 to 1 (or -1 to 1 on a diverging map) where the cell is coloured
+    strong : the best of its column
     """
 
     text: str = ""
@@ -23,6 +25,7 @@ class Entry:
     numeric: bool = True
     heat: float | None = None
     diverging: bool = False
+    strong: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table. ``groups`` are (heading or "", lines); ``reasons`` explain its marks; ``notes`` stand below."""
+    """A table. ``groups`` are (heading or "", lines); ``reasons`` explain its marks; ``notes`` stand below.
+
+    compact : set as narrow as its words allow, for a table that is read on a telephone
+    """
 
     id: str
     caption: str
@@ -56,6 +62,7 @@ class Grid:
     notes: tuple[str, ...] = ()
     reasons: tuple[tuple[str, str], ...] = ()
     heat: bool = False
+    compact: bool = False
 
     @property
     def lines(self) -> list[Line]:
@@ -106,6 +113,7 @@ class Spec:
     place : the parts of the place that the column fixes (a pool, a judge); the row's key gives the others
     symmetric : the pair may stand in either order
     heat : maps a value to 0..1 (or -1..1 when diverging) for a coloured cell
+    second : what stands below the value instead of its interval
     """
 
     statistic: str
@@ -117,6 +125,7 @@ class Spec:
     heat: Callable[[float], float] | None = None
     diverging: bool = False
     plain: bool = False
+    second: Callable[[Row], str] | None = None
 
 
 Key = Mapping[str, str]
@@ -181,10 +190,15 @@ class Builder:
         if row.value is None:
             return Entry()
         shown = self.words.number(row.statistic, row.value, self.width)
-        interval = "" if spec and spec.plain else self.words.interval(row, self.width)
+        interval = self._below(row, spec)
         if spec is None or spec.heat is None:
             return Entry(shown, interval)
         return Entry(shown, interval, heat=spec.heat(row.value), diverging=spec.diverging)
+
+    def _below(self, row: Row, spec: Spec | None) -> str:
+        if spec is None or not (spec.plain or spec.second):
+            return self.words.interval(row, self.width)
+        return spec.second(row) if spec.second else ""
 
     def _fill(self, specs: Sequence[Spec], keys: list[Key]) -> tuple[list[tuple[Spec, dict[int, Row]]], list[str]]:
         filled: list[tuple[Spec, dict[int, Row]]] = []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from great_tables import GT
 
 KEPT = ("pools", "pairs", "gap", "judges", "scale")
-HIGH, LOW, BREAK, CLOSE = "\x1c", "\x1d", "\x1e", "\x1f"
+HIGH, LOW, BREAK, CLOSE, BOLD, END = "\x1c", "\x1d", "\x1e", "\x1f", "\x0e", "\x0f"
 SIGNS: dict[str, str | int | None] = {
     "\u2212": "$-$",
     "\u221e": r"$\infty$",
@@ -28,6 +28,8 @@ SIGNS: dict[str, str | int | None] = {
     LOW: r"\begin{tabular}[b]{@{}r@{}}",
     BREAK: r"\\{}",
     CLOSE: r"\end{tabular}",
+    BOLD: r"\textbf{",
+    END: "}",
 }
 FITTED = (
     (r"\caption*{", r"\caption{"),
@@ -123,11 +125,14 @@ def _entry(entry: Entry) -> str:
     """A value above its interval; a word in short lines."""
     mark = f" ({entry.mark})" if entry.mark else ""
     lines = wrap(_line(entry.text + mark), WIDTH, break_long_words=False) if not entry.numeric else [entry.text + mark]
-    return _stack([*lines, entry.interval])
+    below = wrap(_line(entry.interval), 2 * WIDTH, break_long_words=False)
+    return _stack([*lines, *below], strong=entry.strong)
 
 
-def _stack(lines: Iterable[str], start: str = HIGH) -> str:
+def _stack(lines: Iterable[str], start: str = HIGH, *, strong: bool = False) -> str:
     kept = [line for line in map(_line, lines) if line]
+    if kept and strong:
+        kept[0] = f"{BOLD}{kept[0]}{END}"
     return start + BREAK.join(kept) + CLOSE if len(kept) > 1 else "".join(kept)
 
 

@@ -99,7 +99,8 @@ def _title(column: Column) -> str:
 
 def _entry(entry: Entry) -> str:
     mark = f" ({entry.mark})" if entry.mark else ""
-    return f"{escape(entry.text)}{mark} {escape(entry.interval)}".strip()
+    text = f"**{escape(entry.text)}**" if entry.strong else escape(entry.text)
+    return f"{text}{mark} {escape(entry.interval)}".strip()
 
 
 def _card(card: ItemCard, report: Report) -> list[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from voirdire.reporting import tables, verdicts
+from voirdire.reporting import headline, tables, verdicts
 from voirdire.reporting.access import ProfileLike, View
 from voirdire.reporting.grid import Builder, Footnotes, Grid
 from voirdire.reporting.words import Words
@@ -50,10 +51,11 @@ def renderables(profile: ProfileLike, lang: str = "en", report: Path | str | Non
 
 
 def _question(view: View, words: Words, question: str, several: bool) -> list[Any]:
-    from rich.padding import Padding
     from rich.text import Text
 
     parts: list[Any] = [Text(words.t("question_label", question=question)), Text()] if several else []
+    cells = view.main_cells()[:MOST_JUDGES] if question in view.judged else []
+    parts += _listed(headline.opened(view, words, question, cells))
     grid = pools_grid(view, words, question)
     if grid is not None:
         parts += [_rich(grid), Text()]
@@ -61,13 +63,24 @@ def _question(view: View, words: Words, question: str, several: bool) -> list[An
     parts.append(Text())
     if question not in view.judged:
         return parts
-    cells = view.main_cells()
-    for cell in cells[:MOST_JUDGES]:
-        parts.append(Text(words.cell(cell), style="bold"))
-        parts += [Padding(Text(s), (0, 0, 0, 2)) for s in verdicts.judge_sentences(view, words, question, cell)]
-    if len(cells) > MOST_JUDGES:
-        parts.append(Text(words.t("terminal.more", count=len(cells) - MOST_JUDGES)))
-    return [*parts, Text()]
+    parts += _listed(
+        [(words.cell(cell), tuple(verdicts.judge_sentences(view, words, question, cell))) for cell in cells]
+    )
+    if len(view.main_cells()) > MOST_JUDGES:
+        parts.append(Text(words.t("terminal.more", count=len(view.main_cells()) - MOST_JUDGES)))
+    return parts
+
+
+def _listed(entries: Sequence[tuple[str, tuple[str, ...]]]) -> list[Any]:
+    """Headings with their sentences below, indented, and an empty line after the last."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    parts: list[Any] = []
+    for heading, sentences in entries:
+        parts.append(Text(heading, style="bold"))
+        parts += [Padding(Text(sentence), (0, 0, 0, 2)) for sentence in sentences]
+    return [*parts, Text()] if parts else []
 
 
 def pools_grid(view: View, words: Words, question: str) -> Grid | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,19 @@ DASH = "\u2014"
 MINUS = "\u2212"
 COUNTS = frozenset({"n_items", "n_ratings", "n_raters", "gap_test.n_left_out", "delta_test.n_zero"})
 WHOLE = frozenset({"percent_of_human"})
-SIGNED = frozenset({"bias", "delta", "delta_sq", "tilt", "mae_vs_constant", "equalised.delta", "equalised.tilt"})
+SIGNED_PARTS = ("tilt_split.", "delta_split.")
+SIGNED = frozenset(
+    {
+        "orientation.contrast",
+        "bias",
+        "delta",
+        "delta_sq",
+        "tilt",
+        "mae_vs_constant",
+        "equalised.delta",
+        "equalised.tilt",
+    }
+)
 SHARES = frozenset(
     {"share_low", "share_high", "missing_share", "floor_recovery", "tilt.share_small_gaps", "subjectivity"}
 )
@@ -26,6 +39,9 @@ SCALE_UNITS = frozenset(
         "placement", "recognizability",
     }
 )  # fmt: skip
+
+
+PROBABILITY = re.compile(r"(^|[._])p(_holm|_bh|_normal)?$")
 
 
 class Words:
@@ -44,6 +60,12 @@ class Words:
     def t(self, key: str, **fields: Any) -> str:
         """A sentence of the report; fields are cleaned of control characters, not escaped."""
         return text(f"report.{key}", self.lang, **{name: View.clean(value) for name, value in fields.items()})
+
+    def x(self, key: str, **fields: Any) -> str:
+        """A sentence of the report's part on the experiment and the decomposition."""
+        return text(
+            f"report_experiment.{key}", self.lang, **{name: View.clean(value) for name, value in fields.items()}
+        )
 
     def statistic(self, name: str, params: str = "") -> str:
         """A statistic's name in plain words."""
@@ -111,7 +133,13 @@ class Words:
 
     def condition(self, name: str) -> str:
         """A condition's name; ``*`` in words, and a dash where there is none."""
-        return {"*": self.t("all_conditions"), "-": DASH, "": DASH}.get(name) or View.clean(name)
+        return {"*": self.t("all_conditions"), "-": DASH, "": DASH}.get(name) or (
+            self.selection(name) if "=" in name else View.clean(name)
+        )
+
+    def selection(self, name: str) -> str:
+        """A selection of conditions in words (``persona=us&design=base`` becomes ``persona: us, design: base``)."""
+        return View.clean(", ".join(f"{column}: {level}" if level else column for column, level in levels_of(name)))
 
     def slice(self, name: str) -> str:
         """A slice's name (``culture=cn&category=food`` becomes ``culture: cn, category: food``)."""
@@ -125,15 +153,12 @@ class Words:
         >>> Words("en").number("bias", -0.051), Words("en").number("bias", 0.0512, width=1)
         ('−0.05', '+0.051')
         """
-        if (
-            statistic == "p"
-            or statistic.split(".")[-1] in {"p", "t_p", "t_p_holm", "t_p_bh"}
-            or "wilcoxon_p" in statistic
-        ):
+        if PROBABILITY.search(statistic):
             return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
         if math.isinf(value):
             return "\u221e" if value > 0 else f"{MINUS}\u221e"
-        return _signed(value, digits_of(statistic, width), statistic in SIGNED)
+        signed = statistic in SIGNED or statistic.startswith(SIGNED_PARTS)
+        return _signed(value, digits_of(statistic, width), signed)
 
     def interval(self, row: Row, width: float | None = 4) -> str:
         """The interval in brackets, or nothing when there is none."""

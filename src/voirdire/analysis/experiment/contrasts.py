@@ -146,18 +146,21 @@ def write(
     of: tuple[str, str] | None = None,
     matrix: Array | None = None,
     p: bool = False,
+    pools: tuple[int, ...] | None = None,
     **definition: Any,
 ) -> Array:
     """Rows of a result with percentile intervals (or those of drawn raters); returns the p values, NaN where none.
 
     of : name and params of the registered statistic that it is made of, whose definition goes into the signature
     matrix : (R, C) 0/1 the cells behind each row, for the count of missing judgments
+    pools : those whose raters the interval is of, where they are more than the target
     p : also rows ``<statistic>_p``: studentised by the sd of the item draws, t with G - 1 df
     """
     context = sums.experiment.context
     sampler = sums.sampler
     made = definition_of(context, REGISTRY[of], target) if of is not None else {}
-    low, high, method = interval_of(sums, target, drawn)
+    pools = target if pools is None else pools
+    low, high, method = interval_of(sums, pools, drawn)
     undefined = np.isnan(drawn.values)
     place: dict[str, Any] = {
         "question": context.panel.question.id,
@@ -178,7 +181,7 @@ def write(
         high=np.where(undefined, np.nan, high),
         n=n,
         excluded=excluded,
-        definition=context.definition(method, **made, **definition, **sampler.told(target)),
+        definition=context.definition(method, **made, **definition, **sampler.told(pools)),
         **place,
     )
     if not p:
@@ -197,7 +200,8 @@ def _write_p(
 ) -> Array:
     context = sums.experiment.context
     n_items = int(sums.mask.sum())
-    _, p = studentised(drawn, n_items)
+    by_items = Drawn(drawn.values, drawn.reasons, drawn.draws[:, : sums.n_draws], drawn.n)
+    _, p = studentised(by_items, n_items)
     why = [None if np.isfinite(value) else reason or "no_spread" for value, reason in zip(p, reasons, strict=True)]
     told = {"test": "studentised", "test_unit": "item", "df": n_items - 1}
     told |= {"error": "sd_of_item_draws", "draws": context.options.draws, "seed": context.options.seed}

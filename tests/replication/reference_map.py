@@ -168,7 +168,7 @@ def _leaves(key: str, path: tuple[str, ...], value: Any, n: int) -> Iterator[Lea
 def agrees(found: Found) -> bool:
     """Whether the rows equal the reference: p values to 1e-6 relative, all others to 1e-9."""
     expected = float(found.leaf.value)
-    is_p = any(place[0].endswith((".p", "_p")) for place in found.places)
+    is_p = any(place[0].endswith((".p", "_p", ".p_normal")) for place in found.places)
     allowed = RELATIVE * abs(expected) if is_p else ABSOLUTE
     return abs(found.value - expected) <= allowed
 

@@ -35,6 +35,7 @@ class Table:
     first_row : the number an editor shows for the first data row (2 below a header)
     rows : those numbers where blank lines make them irregular
     headers : name of a column now -> its name in the file, where they differ
+    parts : where a table is several files, the first row of each (counted from 0 over all) and the file
     """
 
     frame: pl.DataFrame
@@ -44,6 +45,7 @@ class Table:
     delimiter: str = ""
     rows: Sequence[int] = field(default=(), repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    parts: Sequence[tuple[int, str]] = field(default=(), repr=False)
 
     def header(self, column: str) -> str:
         """The file's own name of a column that was renamed."""
@@ -56,6 +58,16 @@ class Table:
         1
         """
         return self.rows[index] if len(self.rows) else index + self.first_row
+
+    def place(self, index: int) -> tuple[str, int]:
+        """The file that a row stands in, and its number there.
+
+        >>> table = Table(pl.DataFrame(), "folder", "", parts=((0, "a.parquet"), (10, "b.parquet")))
+        >>> table.place(12), read_table(pl.DataFrame({"a": ["x"]})).place(0)
+        (('b.parquet', 3), ('DataFrame', 1))
+        """
+        start, file = next((part for part in reversed(self.parts) if part[0] <= index), (0, self.file))
+        return file, self.row(index - start)
 
     @property
     def shown_columns(self) -> str:
@@ -84,7 +96,7 @@ def read_table(source: Any, encoding: str | None = None) -> Table:
         return source
     frame = as_polars(source)
     _refuse_duplicate_names(frame.columns, _FRAME)
-    text = _as_text(frame)
+    text = as_text(frame)
     return Table(text, _FRAME, frame_digest(text))
 
 
@@ -157,7 +169,7 @@ def _read_path(path: Path, encoding: str | None) -> Table:
         raise InputError("input.file_unreadable", file=str(path), value=error.strerror or str(error)) from error
     digest = hashlib.sha256(stored).hexdigest()
     if kind == "parquet":
-        return Table(_as_text(_read_parquet(stored, path)), str(path), digest)
+        return Table(as_text(_read_parquet(stored, path)), str(path), digest)
     try:
         data = gzip.decompress(stored) if zipped else stored
     except (OSError, EOFError, zlib.error) as error:
@@ -263,7 +275,8 @@ def _json_text(cell: Any) -> str | None:
     return cell if cell is None or isinstance(cell, str) else orjson.dumps(cell).decode()
 
 
-def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
+def as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """Every cell as text without surrounding blanks, null where it is empty; whole floats as whole numbers."""
     return _stripped(frame.select([_column_as_text(frame[name]) for name in frame.columns]))
 
 

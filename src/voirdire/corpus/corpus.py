@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from voirdire.scales import Scale
@@ -85,9 +88,60 @@ class Corpus:
 
 
 @dataclass(frozen=True)
+class CodedQuestion:
+    """The judgments of one question as codes: C cells, I items of the corpus, R repeats.
+
+    cells : (C,) rows of ``Judgments.cells``, in their order; repeats : (R,) their numbers, ascending
+    codes : (C, I, R) place in ``values``, -1 where there is no rating; values : (L,) ascending
+    status : (C, I, R) place in ``statuses``, 0 (absent) where there is no row
+    """
+
+    cells: npt.NDArray[np.int64]
+    repeats: tuple[int, ...]
+    codes: npt.NDArray[np.signedinteger[Any]]
+    values: npt.NDArray[np.float64]
+    status: npt.NDArray[np.uint8]
+    statuses: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Coded:
+    """What a stream of judgments leaves behind: a few bytes for an item of a cell, however long its row was.
+
+    items : (I,) item ids, those of ``Corpus.items`` in their order; questions : in the order of their first rows
+    """
+
+    items: pl.Series
+    questions: Mapping[str, CodedQuestion]
+
+    def table(self, cells: pl.DataFrame) -> pl.DataFrame:
+        """The rows as ``Judgments.table`` has them, sorted by question, cell, item and repeat."""
+        parts = [self._rows(name, coded, cells) for name, coded in self.questions.items()]
+        return pl.concat(parts)
+
+    def _rows(self, name: str, coded: CodedQuestion, cells: pl.DataFrame) -> pl.DataFrame:
+        cell, item, repeat = np.nonzero(coded.status)
+        codes = coded.codes[cell, item, repeat]
+        of_cells = cells[coded.cells[cell]]
+        values = np.append(coded.values, np.nan)[codes]
+        return pl.DataFrame(
+            {
+                "item_id": self.items.gather(item),
+                "judge": of_cells["judge"],
+                "condition": of_cells["condition"],
+                "question": pl.repeat(name, len(cell), dtype=pl.String, eager=True),
+                "repeat": np.asarray(coded.repeats, dtype=np.int64)[repeat],
+                "value": pl.Series(values).fill_nan(None),
+                "status": pl.Series(coded.statuses).gather(coded.status[cell, item, repeat]),
+            }
+        )
+
+
+@dataclass(frozen=True)
 class Judgments:
     """What the judges said.
 
+    rows : the table, or the codes that a stream of its rows left behind
     table : item_id, judge, condition, question, repeat (int), value (float, null when there is no rating),
         status (ok, malformed, refused, error, pending; missing: an empty answer or a label that means none;
         out_of_scale: a rating outside the judge's scale). Exactly the ``ok`` rows have a value.
@@ -102,7 +156,7 @@ class Judgments:
     rank_only : (judge, question) answered on another scale that nobody declared: only rank statistics mean anything
     """
 
-    table: pl.DataFrame
+    rows: pl.DataFrame | Coded
     cells: pl.DataFrame
     judges: pl.DataFrame
     factors: tuple[str, ...] = ()
@@ -112,3 +166,15 @@ class Judgments:
     maps: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     intake: tuple[Intake, ...] = ()
     notes: tuple[Note, ...] = ()
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """The rows as a table; made here where they were streamed, which takes the memory that streaming saves."""
+        return self.rows if isinstance(self.rows, pl.DataFrame) else self.rows.table(self.cells)
+
+    @property
+    def questions(self) -> list[str]:
+        """The questions that were answered, in the order of the rows."""
+        if isinstance(self.rows, Coded):
+            return list(self.rows.questions)
+        return self.rows["question"].unique(maintain_order=True).to_list()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.corpus.options import CorpusOptions, JudgmentOptions
+from voirdire.corpus.parts import Parts, parts_of_file, parts_of_folder
 from voirdire.errors import InputError
 
 ENDINGS = (".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz")
@@ -37,13 +38,28 @@ def expand_corpus(options: CorpusOptions, *, rated: bool = True) -> CorpusOption
 
 
 def expand_judgments(options: JudgmentOptions) -> JudgmentOptions:
-    """Options with the tables of a run folder filled in."""
-    folder = _folder(options.judgments)
+    """Options with the tables of a run folder, or of a folder of Parquet files, filled in.
+
+    A folder holds ``judgments.*``, or the folder ``judgments`` with Parquet files, or Parquet files itself; beside them
+    ``judges.*`` and ``conditions.*``. Several Parquet files, and a large one, become Parts, which are read in pieces.
+    """
+    source, folder = options.judgments, _folder(options.judgments)
     if folder is None:
-        return options
+        parts = parts_of_file(Path(source)) if isinstance(source, (str, Path)) else None
+        return options if parts is None else replace(options, judgments=parts)
     judges = options.judges if options.judges is not None else _table(folder, "judges")
     conditions = options.conditions if options.conditions is not None else _table(folder, "conditions")
-    return replace(options, judgments=_table(folder, "judgments", needed=True), judges=judges, conditions=conditions)
+    return replace(options, judgments=_judgments(folder), judges=judges, conditions=conditions)
+
+
+def _judgments(folder: Path) -> Path | Parts:
+    named, inner = _table(folder, "judgments"), folder / "judgments"
+    if named is not None:
+        return parts_of_file(named) or named
+    parts = parts_of_folder(inner if inner.is_dir() else folder, ("judges", "conditions"))
+    if parts is None:
+        raise InputError("input.folder_no_table", file=str(folder), value="judgments")
+    return parts
 
 
 def _folder(source: Any) -> Path | None:

@@ -52,10 +52,25 @@ def close(frame: pl.DataFrame, table: Table, name: str) -> Intake:
     >>> close(flag(with_rows(table.frame), pl.col("rating").is_null(), "missing"), table, "ratings").excluded
     {'missing': 1}
     """
-    counts = frame["_reason"].drop_nulls().value_counts().sort("_reason")
+    lost = frame.filter(pl.col("_reason").is_not_null())
+    counts = lost.group_by("_reason").agg(rows_of(lost)).sort("_reason")
     excluded: Mapping[str, int] = dict(counts.rows())
-    used = frame.height - sum(excluded.values())
-    return Intake(name, table.name, table.digest, frame.height, used, excluded)
+    rows = number(frame)
+    return Intake(name, table.name, table.digest, rows, rows - sum(excluded.values()), excluded)
+
+
+def rows_of(frame: pl.DataFrame) -> pl.Expr:
+    """How many rows there are, where one row of a frame may stand for many: their number is then in ``_n``."""
+    return pl.col("_n").sum() if "_n" in frame.columns else pl.len()
+
+
+def number(frame: pl.DataFrame) -> int:
+    """How many rows a frame stands for.
+
+    >>> number(pl.DataFrame({"a": ["x", "y"]})), number(pl.DataFrame({"a": ["x", "y"], "_n": [3, 4]}))
+    (2, 7)
+    """
+    return int(frame.select(rows_of(frame)).item())
 
 
 def note(key: str, kind: str = "info", **fields: Any) -> Note:
@@ -74,9 +89,8 @@ def refuse(key: str, table: Table, where: pl.DataFrame, column: str, value: Any 
     place = first.get("_column") if column == "raw" else None
     place = place or table.header(column)
     shown = first.get(column) if value is None else value
-    return InputError(
-        f"input.{key}", file=table.file, row=table.row(first["_row"]), column=place, value=shown, **fields
-    )
+    file, row = table.place(first["_row"])
+    return InputError(f"input.{key}", file=file, row=row, column=place, value=shown, **fields)
 
 
 def merged(notes: Sequence[Note]) -> tuple[Note, ...]:

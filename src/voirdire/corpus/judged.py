@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from voirdire.corpus.corpus import Corpus, Note, Question
-from voirdire.corpus.intake import REASON, flag, note, some, warning
+from voirdire.corpus.intake import REASON, flag, note, number, rows_of, some, warning
 from voirdire.corpus.levels import comma_note, encode, is_missing_label, numbers
 from voirdire.scales import Scale
 from voirdire.tables import Table
@@ -106,7 +106,8 @@ def _rank_only(
 ) -> frozenset[tuple[str, str]]:
     here = frame.filter(pl.col("_reason").is_null() & pl.col("value").is_not_null() & ~pl.col("_no_answer"))
     here = here.filter(~pl.col("judge").is_in(list(scales)) & (pl.col("_given") == "ok"))
-    shares = here.group_by("judge", "question").agg(outside.mean().alias("share"), outside.sum().alias("count"))
+    beyond = pl.col("_n").filter(outside).sum() if "_n" in here.columns else outside.sum()
+    shares = here.group_by("judge", "question").agg(count=beyond, share=beyond / rows_of(here))
     enough = (pl.col("count") >= OTHER_SCALE_COUNT) | (pl.col("share") > 0.5)
     other = shares.filter((pl.col("share") > OTHER_SCALE_SHARE) & enough)
     return frozenset((str(judge), str(question)) for judge, question in other.select("judge", "question").iter_rows())
@@ -146,7 +147,7 @@ def _notes(
         notes.append(warning("judge_rank_only", file=table.name, judges=pairs))
     lost = frame.filter(pl.col("_reason").is_null() & outside & (pl.col("_given") == "ok") & ~pl.col("_no_answer"))
     counts = lost.group_by("question", maintain_order=True).agg(
-        pl.len(), pl.col("raw").unique(maintain_order=True).head(5)
+        rows_of(lost), pl.col("raw").unique(maintain_order=True).head(5)
     )
     for question, count, values in counts.iter_rows():
         asked = corpus.question(question)
@@ -159,5 +160,5 @@ def _notes(
     )
     if not words.is_empty():
         values = some(words["raw"].str.slice(0, 40).unique(maintain_order=True))
-        notes.append(warning("judged_words", file=table.name, count=words.height, values=values))
+        notes.append(warning("judged_words", file=table.name, count=number(words), values=values))
     return notes

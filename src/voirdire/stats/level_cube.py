@@ -1,0 +1,116 @@
+"""Ratings on a scale of few levels as a cube of bytes, and sums of what depends on the item and the level alone.
+
+A judge's rating of an item enters an additive statistic through a table of item and level: its error against a
+consensus, its share of T, whether it is low. Sums of such tables over items are taken for all cells at once.
+Shapes: C cells, I items, L levels, F tables, R repeats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.stats.features import Array
+
+Codes = npt.NDArray[np.int8]
+MOST_LEVELS = 127
+BLOCK = 1_000_000
+
+
+@dataclass(frozen=True)
+class LevelCube:
+    """Ratings as places in a list of levels.
+
+    codes : (C, I, R) place in ``values``, -1 where there is no rating; values : (L,) what the levels stand for,
+        at most 127
+    """
+
+    codes: Codes
+    values: Array
+
+    @classmethod
+    def of(cls, ratings: npt.ArrayLike) -> LevelCube | None:
+        """The cube of (C, I) or (C, I, R) ratings, NaN where there is none; None where there are over 127 values.
+
+        >>> cube = LevelCube.of([[1.0, 5.0, np.nan], [5.0, 1.0, 1.0]])
+        >>> cube.codes[..., 0].tolist(), cube.values.tolist()
+        ([[0, 1, -1], [1, 0, 0]], [1.0, 5.0])
+        """
+        given = np.asarray(ratings, dtype=float)
+        given = given[..., None] if given.ndim == 2 else given
+        known = ~np.isnan(given)
+        values = np.unique(given[known])
+        if values.size > MOST_LEVELS:
+            return None
+        codes = np.full(given.shape, -1, dtype=np.int8)
+        codes[known] = np.searchsorted(values, given[known])
+        return cls(codes, values)
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells there are."""
+        return len(self.codes)
+
+    @property
+    def n_repeats(self) -> int:
+        """How often a cell may have rated an item."""
+        return self.codes.shape[2]
+
+    def ratings(self) -> Array:
+        """(C, I, R) the ratings themselves, NaN where there is none: eight times as large."""
+        levels = np.append(self.values, np.nan)
+        return np.asarray(levels[self.codes])
+
+    def counts(self) -> npt.NDArray[np.int64]:
+        """(C, L) how often every cell gave each level.
+
+        >>> LevelCube.of([[1.0, 5.0, np.nan], [5.0, 1.0, 1.0]]).counts().tolist()
+        [[1, 1], [2, 1]]
+        """
+        size = self.values.size
+        return np.stack([np.bincount(cell.ravel() + 1, minlength=size + 1)[1:] for cell in self.codes])
+
+    def sums(self, tables: npt.ArrayLike) -> Array:
+        """(F, C) sums over items of tables (F, I, L): an item's entry at the level that the cell gave it.
+
+        Missing ratings add nothing. With repeats an item adds the mean over those that there are. Entries are finite.
+
+        >>> cube = LevelCube.of([[1.0, 5.0], [5.0, np.nan]])
+        >>> cube.sums([[[0.5, 3.5], [2.0, 2.0]]]).tolist()
+        [[2.5, 3.5]]
+        """
+        given = np.asarray(tables, dtype=float)
+        total = np.zeros((len(given), self.n_cells))
+        by_level = [np.ascontiguousarray(given[:, :, level].T) for level in range(self.values.size)]
+        step = max(1, BLOCK // max(self.n_cells, 1))
+        for start in range(0, self.codes.shape[1], step):
+            part = slice(start, start + step)
+            for level, share in enumerate(self._shares(part)):
+                total += (share @ by_level[level][part]).T
+        return total
+
+    def _shares(self, items: slice) -> list[Array]:
+        """L arrays (C, i): the share of a cell's repeats of each item that gave the level."""
+        codes = self.codes[:, items]
+        if self.n_repeats == 1:
+            return [(codes[..., 0] == level).astype(float) for level in range(self.values.size)]
+        n = np.maximum((codes >= 0).sum(-1), 1)
+        return [(codes == level).sum(-1) / n for level in range(self.values.size)]
+
+    def gather(self, table: Array) -> Array:
+        """(C, I) entries of one table (L, I) at the levels given, 0 where there is no rating; for one repeat."""
+        if self.n_repeats != 1:
+            raise ValueError("one repeat only")  # noqa: TRY003
+        size, n_items = table.shape
+        padded = np.zeros((size + 1, n_items))
+        padded[:size] = table
+        flat, places = padded.ravel(), np.arange(n_items)
+        found = np.empty(self.codes.shape[:2])
+        for cell, codes in enumerate(self.codes[..., 0]):
+            rows = np.where(codes < 0, size, codes).astype(np.int64)
+            rows *= n_items
+            rows += places
+            np.take(flat, rows, out=found[cell])
+        return found

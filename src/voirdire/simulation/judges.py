@@ -18,7 +18,8 @@ from voirdire.errors import UsageError
 from voirdire.scales import Scale
 from voirdire.simulation.pools import Floats, scale_ends, to_scale
 
-STATUSES = ("ok", "malformed", "refused")
+STATUSES = ("ok", "malformed", "refused", "absent")
+ABSENT = STATUSES.index("absent")
 GENEROUS = 0.725
 ORIENTED = 0.8
 
@@ -34,7 +35,8 @@ class Character:
     noise : sd of the residual
     floor, ceiling : no rating beyond them
     uniform : rates at random, whatever the item
-    malformed, refused : shares of judgments without a rating
+    malformed, refused : shares of judgments without a rating; absent : share that nobody asked for (no row)
+    sway : factor on the pull of conditions and groups; 0: personas do not move the judge
     center : by default 0.725 of the way up the scale (3.9 on 1-5)
     """
 
@@ -49,6 +51,8 @@ class Character:
     uniform: bool = False
     malformed: float = 0.0
     refused: float = 0.0
+    absent: float = 0.0
+    sway: float = 1.0
     center: float | None = None
 
 
@@ -56,7 +60,10 @@ class Character:
 class Condition:
     """An elicitation setting and what it does to a judge: added offset, factor on the scale, pull toward pools.
 
+    Designs of demonstrations and levels of a covariate do the same and are conditions too.
+
     pull : pool -> weight moved to it, taken from the others in equal parts
+    image : shift for the items of a culture
     """
 
     name: str
@@ -64,6 +71,7 @@ class Condition:
     offset: float = 0.0
     scale: float = 1.0
     pull: Mapping[str, float] = field(default_factory=dict)
+    image: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -124,13 +132,16 @@ def planted(character: Character, condition: Condition, pools: Sequence[str]) ->
     (0.8, 0.2)
     """
     weights = np.array(character.weights if character.weights is not None else [1 / len(pools)] * len(pools))
-    for pool, amount in condition.pull.items():
+    for pool, pulled in condition.pull.items():
+        amount = character.sway * pulled
         step = np.full(len(pools), -amount / max(len(pools) - 1, 1))
         step[list(pools).index(pool)] = amount if len(pools) > 1 else 0.0
         weights = weights + step
     exact = tuple(round(float(weight), 12) for weight in weights)
     moved = replace(character, offset=character.offset + condition.offset, weights=exact)
-    return replace(moved, scale=character.scale * condition.scale)
+    cultures = {**character.image, **condition.image}
+    image = {name: character.image.get(name, 0.0) + condition.image.get(name, 0.0) for name in cultures}
+    return replace(moved, scale=character.scale * condition.scale, image=image)
 
 
 def blend(consensus: Floats, weights: Sequence[float], permissiveness: float) -> Floats:
@@ -185,8 +196,8 @@ def _uniform(items: int, scale: Scale, rng: np.random.Generator) -> Floats:
 
 def _statuses(items: int, character: Character, rng: np.random.Generator) -> npt.NDArray[np.int8]:
     drawn = rng.random(items)
-    failed = drawn < character.malformed + character.refused
-    return np.where(failed, np.where(drawn < character.malformed, 1, 2), 0).astype(np.int8)
+    ends = np.cumsum([character.malformed, character.refused, character.absent])
+    return np.where(drawn < ends[-1], 1 + np.searchsorted(ends, drawn, side="right"), 0).astype(np.int8)
 
 
 def _leaning(pools: Sequence[str], pool: str, weight: float) -> tuple[float, ...]:

@@ -77,6 +77,19 @@ def draw_latent(strata: Sequence[Stratum], scale: Scale, rng: np.random.Generato
     return np.concatenate([_latent_of(stratum, scale, rng) for stratum in strata])
 
 
+def apart(latent: Floats, contrast: float) -> Floats:
+    """Latent opinions (items, K) with the pools' differences from their mean multiplied.
+
+    >>> apart(np.array([[2.0, 4.0]]), 0.5)
+    array([[2.5, 3.5]])
+    """
+    if contrast == 1:
+        return latent
+    middle = latent.mean(axis=1, keepdims=True)
+    moved: Floats = middle + contrast * (latent - middle)
+    return moved
+
+
 def draw_severities(pool: RaterPool, items: int, rng: np.random.Generator) -> Floats:
     """Severities (items, raters): equal rows when the pool is crossed, drawn anew for each item otherwise.
 
@@ -146,6 +159,30 @@ def expected_rating(latent: Floats, pool: RaterPool, severities: Floats, scale: 
     means = [_mean_level(latent + severity, noise, scale) for severity in distinct]
     average: Floats = np.mean(means, axis=0)
     return average
+
+
+def rating_moments(latent: Floats, pool: RaterPool, scale: Scale) -> tuple[Floats, Floats]:
+    """Mean and variance (items,) of one rating by a rater drawn anew: severities and noise as one spread.
+
+    >>> pool = RaterPool("us", noise=1e-6, severity_sd=0.0)
+    >>> mean, variance = rating_moments(np.array([3.0]), pool, Scale("ordinal", 1, 5))
+    >>> mean.tolist(), variance.tolist()
+    ([3.0], [0.0])
+    """
+    from scipy.special import ndtr
+
+    spread = pool.severity_sd if pool.severities is None else float(np.std(pool.severities))
+    noise = float(np.hypot(pool.noise, spread))
+    if not scale.level_values:
+        nodes, weights = np.polynomial.hermite_e.hermegauss(41)
+        seen = np.clip(latent[:, None] + noise * nodes, *scale_ends(scale))
+        share = weights / weights.sum()
+        return seen @ share, seen**2 @ share - (seen @ share) ** 2
+    levels = np.asarray(scale.level_values, dtype=float)
+    above = ndtr((latent[:, None] - (levels[1:] - 0.5)) / noise)
+    mean: Floats = levels[0] + above @ np.diff(levels)
+    square: Floats = levels[0] ** 2 + above @ np.diff(levels**2)
+    return mean, np.maximum(square - mean**2, 0.0)
 
 
 def rate_nominal(utilities: Floats, raters: int, rng: np.random.Generator) -> Floats:

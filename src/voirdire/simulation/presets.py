@@ -143,6 +143,28 @@ def ten_conditions() -> tuple[Condition, ...]:
     return tuple(made)
 
 
+def factorial(
+    personas: Sequence[str], details: Sequence[str], languages: Sequence[str], shift: float
+) -> tuple[Condition, ...]:
+    """A neutral condition and one for each persona and detail, in each language.
+
+    shift : weight that a persona moves to the pool of its name. Without personas, details and languages: neutral alone.
+
+    >>> [condition.name for condition in factorial(["us"], [], ["en", "zh"], 0.2)]
+    ['neutral_en', 'neutral_zh', 'us_en', 'us_zh']
+    """
+    made = []
+    for persona in (None, *personas):
+        for detail in details if persona and details else (None,):
+            for language in languages or (None,):
+                factors = {"persona": persona or "none"} if personas else {}
+                factors |= {"detail": detail or "none"} if details else {}
+                factors |= {"language": language} if language else {}
+                name = "_".join(part for part in (persona or "neutral", detail, language) if part)
+                made.append(Condition(name, factors, pull={persona: shift} if persona else {}))
+    return tuple(made)
+
+
 def _factors(persona: str, detail: str, language: str) -> dict[str, str]:
     return {"persona": persona, "detail": detail, "language": language}
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
-from itertools import product
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from voirdire.scales import Scale
-from voirdire.simulation.judges import STATUSES, planted
+from voirdire.simulation.judges import ABSENT, STATUSES
 from voirdire.simulation.pools import Floats, RaterPool
+from voirdire.simulation.truth import item_truth, judge_truth, planted_truth
 from voirdire.simulation.world import Humans, Verdicts, World, draw_humans, draw_judges
 from voirdire.texts import LANGUAGES, has, text
 
 FORMATS = ("csv", "parquet")
-MANIFEST = "corpus.toml"
+MANIFEST, TRUTH = "corpus.toml", "truth.json"
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,12 @@ class SimulatedTables:
     items : item_id, pair_id, culture, category, text.<lang>
     questions : question, role, text.<lang>, level, min, max, labels, positive
     raters : rater_id, pool · ratings : item_id, rater_id, pool, question, rating
-    judges : judge, origin · conditions : condition and its factors
-    judgments : item_id, judge, condition, question, repeat, rating (empty when there is none), status
+    judges : judge and its covariate · conditions : condition and its factors
+    judgments : item_id, judge, condition, design (where there are some), question, repeat, rating (empty when there
+        is none), status
     truth_items : item_id and the planted consensus of every pool, ``mu.<pool>``
     truth_judges : judge, condition and what was planted: offset, scale, permissiveness, ``w.<pool>``, ...
+    truth : what was planted as one document: pools, pairs, and every cell with its W and PI
     """
 
     items: pl.DataFrame
@@ -44,6 +47,7 @@ class SimulatedTables:
     judgments: pl.DataFrame
     truth_items: pl.DataFrame
     truth_judges: pl.DataFrame
+    truth: Mapping[str, Any] = field(default_factory=dict)
 
 
 def simulate_tables(world: World, seed: int, items: pl.DataFrame | None = None) -> SimulatedTables:
@@ -69,8 +73,9 @@ def simulate_tables(world: World, seed: int, items: pl.DataFrame | None = None) 
         judges=_judge_table(world),
         conditions=_condition_table(world),
         judgments=judgment_table(world, verdicts, known["item_id"]),
-        truth_items=_item_truth(humans, known["item_id"]),
-        truth_judges=_judge_truth(world),
+        truth_items=item_truth(humans, known["item_id"]),
+        truth_judges=judge_truth(world),
+        truth={"seed": seed, **planted_truth(humans)},
     )
 
 
@@ -85,13 +90,22 @@ def write_tables(tables: SimulatedTables, directory: Path | str, form: str = "cs
     folder.mkdir(parents=True, exist_ok=True)
     written = {}
     for entry in fields(tables):
-        table: pl.DataFrame = getattr(tables, entry.name)
+        table = getattr(tables, entry.name)
+        if not isinstance(table, pl.DataFrame):
+            continue
         if table.width == 0 or table.height == 0:
             continue
         path = folder / f"{entry.name}.{form}"
         table.write_csv(path) if form == "csv" else table.write_parquet(path)
         written[entry.name] = path
     return written
+
+
+def write_truth(directory: Path | str, tables: SimulatedTables) -> Path:
+    """Write truth.json, what was planted."""
+    file = Path(directory) / TRUTH
+    file.write_text(json.dumps(tables.truth, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n")
+    return file
 
 
 def write_manifest(directory: Path | str, name: str, files: Iterable[Path]) -> Path:
@@ -172,22 +186,25 @@ def rating_table(humans: Humans, item_ids: pl.Series) -> pl.DataFrame:
 
 def judgment_table(world: World, verdicts: Verdicts, item_ids: pl.Series) -> pl.DataFrame:
     """Judgments of the main question, long; the rating is empty unless the status is ``ok``."""
-    judges, conditions, repeats, items = verdicts.ratings.shape
-    shape = (judges, conditions, repeats, items)
+    shape = verdicts.ratings.shape
     place = [np.broadcast_to(axis, shape).ravel() for axis in np.ogrid[tuple(slice(n) for n in shape)]]
     status = pl.Series(STATUSES, dtype=pl.String).gather(verdicts.status.ravel())
     rating = _written(verdicts.ratings.ravel(), world.scale, worded=bool(world.scale.labels))
-    return pl.DataFrame(
-        {
-            "item_id": item_ids.gather(place[3]),
-            "judge": pl.Series(list(world.judges), dtype=pl.String).gather(place[0]),
-            "condition": pl.Series([entry.name for entry in world.conditions]).gather(place[1]),
-            "question": pl.repeat(world.main, len(status), eager=True),
-            "repeat": pl.Series(place[2] + 1, dtype=pl.Int32),
-            "rating": rating,
-            "status": status,
-        }
-    )
+    settings = world.settings
+    columns = {
+        "item_id": item_ids.gather(place[3]),
+        "judge": pl.Series(list(world.judges), dtype=pl.String).gather(place[0]),
+        "condition": pl.Series([condition.name for condition, _ in settings]).gather(place[1]),
+        "design": pl.Series([design.name if design else None for _, design in settings], dtype=pl.String).gather(
+            place[1]
+        ),
+        "question": pl.repeat(world.main, len(status), eager=True),
+        "repeat": pl.Series(place[2] + 1, dtype=pl.Int32),
+        "rating": rating,
+        "status": status,
+    }
+    table = pl.DataFrame(columns).filter(pl.col("status") != STATUSES[ABSENT])
+    return table if world.designs else table.drop("design")
 
 
 def _written(values: Floats, scale: Scale, worded: bool) -> pl.Series:
@@ -217,33 +234,15 @@ def _rater_table(world: World, item_ids: pl.Series) -> pl.DataFrame:
 
 
 def _judge_table(world: World) -> pl.DataFrame:
-    rows = [{"judge": name, "origin": world.origins.get(name)} for name in world.judges]
-    table = pl.DataFrame(rows, schema={"judge": pl.String, "origin": pl.String})
-    return table if world.origins else table.drop("origin")
+    rows = [{"judge": name, world.covariate: world.origins.get(name)} for name in world.judges]
+    table = pl.DataFrame(rows, schema={"judge": pl.String, world.covariate: pl.String})
+    return table if world.origins else table.drop(world.covariate)
 
 
 def _condition_table(world: World) -> pl.DataFrame:
     return pl.DataFrame(
         [{"condition": entry.name, **entry.factors} for entry in world.conditions], infer_schema_length=None
     )
-
-
-def _item_truth(humans: Humans, item_ids: pl.Series) -> pl.DataFrame:
-    names = humans.world.pool_names
-    planted_means = {f"mu.{pool}": humans.expected[:, place].round(6) for place, pool in enumerate(names)}
-    return pl.DataFrame({"item_id": item_ids, **planted_means})
-
-
-def _judge_truth(world: World) -> pl.DataFrame:
-    rows = []
-    for (judge, character), condition in product(world.judges.items(), world.conditions):
-        there = planted(character, condition, world.pool_names)
-        row: dict[str, str | float | None] = {"judge": judge, "condition": condition.name}
-        row |= {name: getattr(there, name) for name in ("offset", "scale", "permissiveness", "noise")}
-        row |= {f"w.{pool}": weight for pool, weight in zip(world.pool_names, there.weights or (), strict=True)}
-        row |= {name: getattr(there, name) for name in ("center", "floor", "ceiling", "malformed", "refused")}
-        rows.append(row | {"random": str(there.uniform).lower()})
-    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _texts(items: pl.DataFrame) -> pl.DataFrame:

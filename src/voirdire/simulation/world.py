@@ -18,6 +18,7 @@ from voirdire.simulation.pools import (
     Ints,
     RaterPool,
     Stratum,
+    apart,
     draw_latent,
     draw_severities,
     draw_utilities,
@@ -55,7 +56,11 @@ class SideQuestion:
 class World:
     """What is simulated. The main question is the one that judges answer.
 
-    judges : name -> character; origins : judge -> a covariate of the judges (a label)
+    contrast : factor on the differences of the pools' latent opinions of an item: 0 makes pools of one mind
+    judges : name -> character; origins : judge -> its level of the ``covariate``
+    groups : what a level of the covariate does to its judges (by the level's name)
+    conditions, designs : every judge answers under each condition with each design of demonstrations; without
+        designs the judgments have no such column
     repeats : judgments of each cell
     """
 
@@ -66,10 +71,36 @@ class World:
     side: tuple[SideQuestion, ...] = ()
     judges: Mapping[str, Character] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
+    covariate: str = "origin"
+    groups: tuple[Condition, ...] = ()
     conditions: tuple[Condition, ...] = (Condition("neutral"),)
+    designs: tuple[Condition, ...] = ()
     noise: SharedNoise = field(default_factory=SharedNoise)
     repeats: int = 1
+    contrast: float = 1.0
     name: str = "simulated"
+
+    @property
+    def settings(self) -> tuple[tuple[Condition, Condition | None], ...]:
+        """Every condition with every design, in the order of the judgments; None where there are no designs."""
+        designs: tuple[Condition | None, ...] = self.designs or (None,)
+        return tuple((condition, design) for condition in self.conditions for design in designs)
+
+    def planted(self, judge: str, condition: Condition, design: Condition | None = None) -> Character:
+        """A judge as it is in one setting: its own character, moved by its group, the condition and the design.
+
+        >>> from voirdire.simulation.judges import Character, Condition
+        >>> world = World((), (RaterPool("us"), RaterPool("cn")), judges={"a": Character()}, origins={"a": "x"},
+        ...               groups=(Condition("x", offset=0.2),))
+        >>> world.planted("a", Condition("us", pull={"us": 0.3})).offset
+        0.2
+        """
+        character = self.judges[judge]
+        group = next((group for group in self.groups if group.name == self.origins.get(judge)), None)
+        for step in (group, condition, design):
+            if step is not None:
+                character = planted(character, step, self.pool_names)
+        return character
 
     @property
     def pool_names(self) -> tuple[str, ...]:
@@ -108,7 +139,7 @@ class Humans:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What the judges gave: ratings (judges, conditions, repeats, items), NaN where none, and codes of STATUSES."""
+    """What the judges gave: ratings (judges, settings, repeats, items), NaN where none, and codes of STATUSES."""
 
     ratings: Floats
     status: npt.NDArray[np.int8]
@@ -124,7 +155,7 @@ def draw_humans(world: World, rng: np.random.Generator) -> Humans:
     """
     strata = np.repeat(np.arange(len(world.strata)), [stratum.items for stratum in world.strata])
     cultures = np.array([stratum.culture for stratum in world.strata])[strata]
-    latent = draw_latent(world.strata, world.scale, rng)
+    latent = apart(draw_latent(world.strata, world.scale, rng), world.contrast)
     blocks, expected = [], []
     for place, pool in enumerate(world.pools):
         severities = draw_severities(pool, len(latent), rng)
@@ -140,7 +171,7 @@ def draw_humans(world: World, rng: np.random.Generator) -> Humans:
 
 
 def draw_judges(humans: Humans, rng: np.random.Generator) -> Verdicts:
-    """Every judge's ratings of the main question in every condition.
+    """Every judge's ratings of the main question in every condition and design.
 
     >>> from voirdire.simulation.presets import paired_world
     >>> world = paired_world(items=12, judges={"a": "faithful_neutral", "b": "constant:4"})
@@ -149,17 +180,17 @@ def draw_judges(humans: Humans, rng: np.random.Generator) -> Verdicts:
     True
     """
     world, items = humans.world, len(humans.expected)
-    shape = (len(world.judges), len(world.conditions), world.repeats, items)
+    shape = (len(world.judges), len(world.settings), world.repeats, items)
     ratings, status = np.empty(shape), np.empty(shape, dtype=np.int8)
     every = world.noise.every * rng.standard_normal(items)
-    by_condition = world.noise.condition * rng.standard_normal((len(world.conditions), items))
-    for j, character in enumerate(world.judges.values()):
+    by_setting = world.noise.condition * rng.standard_normal((len(world.settings), items))
+    for j, judge in enumerate(world.judges):
         own = every + world.noise.judge * rng.standard_normal(items)
-        for c, condition in enumerate(world.conditions):
-            there = planted(character, condition, world.pool_names)
+        for c, setting in enumerate(world.settings):
+            there = world.planted(judge, *setting)
             for k in range(world.repeats):
                 ratings[j, c, k], status[j, c, k] = judge_items(
-                    humans.expected, humans.cultures, there, world.scale, rng, own + by_condition[c]
+                    humans.expected, humans.cultures, there, world.scale, rng, own + by_setting[c]
                 )
     return Verdicts(ratings, status)
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from voirdire.analysis.experiment.best import add_best
+from voirdire.analysis.experiment.best_kappa import add_best_kappa
 from voirdire.analysis.experiment.design import Experiment
+from voirdire.analysis.experiment.factor_effects import add_factor_effects
+from voirdire.analysis.experiment.persona_match import add_floor_gap, add_persona_match
+from voirdire.analysis.experiment.personas import add_personas
 from voirdire.analysis.experiment.r2 import add_r2
 from voirdire.analysis.experiment.regression import add_regression
 
@@ -13,3 +18,9 @@ def add_experiment(experiment: Experiment) -> None:
         return
     add_r2(experiment)
     add_regression(experiment)
+    add_personas(experiment)
+    add_persona_match(experiment)
+    add_floor_gap(experiment)
+    add_factor_effects(experiment)
+    add_best(experiment)
+    add_best_kappa(experiment)

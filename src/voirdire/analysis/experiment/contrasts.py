@@ -84,17 +84,21 @@ def contrast(drawn: Drawn, weights: npt.ArrayLike) -> Drawn:
     array([2.])
     """
     w = np.atleast_2d(np.asarray(weights, dtype=float))
-    missing = np.isnan(drawn.values)
-    values = w @ np.where(missing, 0.0, drawn.values)
+    used = np.flatnonzero((w != 0).any(0))
+    w, of = w[:, used], Drawn(drawn.values[used], drawn.reasons[used], drawn.draws[used], drawn.n[used])
+    counts = (w != 0).astype(float)
+    missing = np.isnan(of.values)
+    values = w @ np.where(missing, 0.0, of.values)
     touched = (w != 0) & missing
     reasons = np.full(len(w), None, dtype=object)
     for r in np.flatnonzero(touched.any(1)):
-        reasons[r] = drawn.reasons[touched[r].argmax()]
+        reasons[r] = of.reasons[touched[r].argmax()]
     values[touched.any(1)] = np.nan
-    unknown = np.isnan(drawn.draws)
-    draws = w @ np.where(unknown, 0.0, drawn.draws)
-    draws[(w != 0).astype(float) @ unknown > 0] = np.nan
-    return Drawn(values, reasons, draws, (w != 0).astype(float) @ drawn.n)
+    unknown = np.isnan(of.draws)
+    draws = w @ np.where(unknown, 0.0, of.draws)
+    if unknown.any():
+        draws[counts @ unknown.astype(float) > 0] = np.nan
+    return Drawn(values, reasons, draws, counts @ of.n)
 
 
 def stack(parts: Sequence[Drawn]) -> Drawn:
@@ -169,7 +173,7 @@ def write(
         "slice": sums.name,
         **context.names(target),
     }
-    excluded = "" if matrix is None else _excluded(sums, matrix, judge, condition)
+    excluded = "" if matrix is None else excluded_texts(sums, matrix, judge, condition)
     reasons = [context_reason(context, reason, target) for reason in drawn.reasons]
     n = np.rint(drawn.n).astype(int)
     context.table.add(
@@ -181,7 +185,7 @@ def write(
         high=np.where(undefined, np.nan, high),
         n=n,
         excluded=excluded,
-        definition=context.definition(method, **made, **definition, **sampler.told(pools)),
+        definition=context.definition(method, **{**made, **definition, **sampler.told(pools)}),
         **place,
     )
     if not p:
@@ -256,7 +260,8 @@ def _percentile(draws: Array, level: float) -> tuple[Array, Array]:
     return percentile(draws, level)
 
 
-def _excluded(sums: SliceSums, matrix: Array, judge: Sequence[str], condition: Sequence[str]) -> list[str]:
+def excluded_texts(sums: SliceSums, matrix: Array, judge: Sequence[str], condition: Sequence[str]) -> list[str]:
+    """The missing judgments of each row's cells (rows of ``matrix``), as rows print them."""
     full = np.zeros(len(matrix), dtype=bool)
     selections = Selections(tuple(judge), tuple(condition), (matrix > 0).astype(float), full, full)
     return excluded_of(sums.experiment.judged, selections, sums.mask).texts()

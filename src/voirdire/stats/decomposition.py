@@ -23,7 +23,7 @@ from voirdire.stats.profiling import deviance, fixed
 Ints = npt.NDArray[np.int64]
 SEPARATED = 10.0
 MOST_VALUES = 10
-_CHUNK = 2_000_000
+_CHUNK = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -131,31 +131,26 @@ def regressors(
 ) -> Array:
     """(I, P) the K pools' values, their lead, the image columns, and with ``squares`` the K squared values.
 
-    All but the image columns are centred. standardise : each pool's value is divided by its sd over items.
+    The pools are centred at one value, their common mean, and the lead keeps its zero, so that setting W to 1/2 and
+    b_g to 0 under the same cut points is the same judge without orientation and permissiveness.
+    standardise : each pool's value is divided by its sd over items.
     """
     values, lead = posterior.mean, posterior.expected_lead()
     if standardise:
         scale = _spread(values, weights)
         scaled = Posterior(values / scale[:, None], posterior.covariance / (scale[:, None] * scale[None, :]))
         values, lead = scaled.mean, scaled.expected_lead()
-    columns = [*values, lead, *image.T]
+    means = np.average(values, axis=1, weights=weights)
+    columns = [*(values - means.mean()), lead, *image.T]
     if squares:
-        columns += list((values - np.average(values, axis=1, weights=weights)[:, None]) ** 2)
-    x = np.stack(columns, axis=1)
-    x -= np.average(x, axis=0, weights=weights) * _centred(x.shape[1], len(values), image.shape[1])
-    return x
+        own = (values - means[:, None]) ** 2
+        columns += list(own - np.average(own, axis=1, weights=weights)[:, None])
+    return np.stack(columns, axis=1)
 
 
 def _spread(values: Array, weights: Array | None) -> Array:
     center = np.average(values, axis=1, weights=weights)[:, None]
     return np.asarray(np.sqrt(np.maximum(np.average((values - center) ** 2, axis=1, weights=weights), 1e-12)))
-
-
-def _centred(n_columns: int, n_pools: int, n_image: int) -> Array:
-    """1 for the columns that are centred, 0 for those of the image, whose zero is the whole corpus."""
-    keep = np.ones(n_columns)
-    keep[n_pools + 1 : n_pools + 1 + n_image] = 0.0
-    return keep
 
 
 def fit_all(
@@ -240,35 +235,60 @@ def influence(fits: CellFits, matrix: Array, directions: Array) -> Array:
 
     matrix : (S, C) 0/1; directions : (S, P). The sum of squares over items is the item-clustered variance.
     """
+    blocks = _mean_influences(fits, matrix, 1)
+    return np.concatenate([np.einsum("sip,sp->si", block, directions) for block in blocks], axis=1)
+
+
+def slope_covariance(fits: CellFits, matrix: Array, repeats: int = 1) -> Array:
+    """(S, P, P) item-clustered covariance of the mean slopes of each selection's fitted cells, times G / (G - 1).
+
+    repeats : ratings of one item that stand side by side
+    """
+    size = fits.slopes.shape[1]
+    total = np.zeros((len(matrix), size, size))
+    for block in _mean_influences(fits, matrix, repeats):
+        by_item = block.reshape(len(matrix), -1, repeats, size).sum(2)
+        total += by_item.transpose(0, 2, 1) @ by_item
+    groups = max(_n_items(fits) // repeats, 2)
+    return total * (groups / (groups - 1))
+
+
+def _n_items(fits: CellFits) -> int:
+    return fits.parts[0].data.x.shape[0] if fits.parts else 0
+
+
+def _mean_influences(fits: CellFits, matrix: Array, multiple: int) -> Iterator[Array]:
+    """(S, i, P) influences of runs of items on the selections' mean slopes; ``multiple``: of items in a run."""
     known = matrix * fits.fitted
     share = known / np.maximum(known.sum(1, keepdims=True), 1)
-    n_items = fits.parts[0].data.x.shape[0] if fits.parts else 0
-    total = np.zeros((len(matrix), n_items))
-    for part in fits.parts:
-        weights = share[:, part.cells]
-        chosen = np.flatnonzero(weights.any(0))
-        step = max(1, _CHUNK // max(n_items, 1))
-        for first in range(0, len(chosen), step):
-            some = chosen[first : first + step]
-            total += np.einsum(
-                "sc,sp,cip->si", weights[:, some], directions, _slope_influence(part, some), optimize=True
-            )
-    return total
+    n_items, size = _n_items(fits), fits.slopes.shape[1]
+    step = max(1, _CHUNK // max((len(matrix) + len(fits.slopes)) * size * multiple, 1)) * multiple
+    ready = [(part, *_prepared(part)) for part in fits.parts]
+    for first in range(0, n_items, step):
+        items = slice(first, min(first + step, n_items))
+        block = np.zeros((len(matrix), items.stop - first, size))
+        for part, inverse, upper, lower in ready:
+            own = _slope_influence(part, inverse, upper, lower, items)
+            block += (share[:, part.cells] @ own.reshape(len(own), -1)).reshape(block.shape)
+        yield block
 
 
-def _slope_influence(part: Part, rows: Ints) -> Array:
-    """(c, I, P) inverse information times every item's score, for the slopes."""
-    fit, cuts = part.fit, part.data.n_cuts
-    some = Fit(fit.cuts[rows], fit.slopes[rows], fit.loglik[rows], fit.information[rows], fit.converged[rows])
-    data = part.data.rows(rows)
-    upper, lower = scores(data, some)
-    inverse = np.linalg.inv(some.information)[:, cuts:, :]
-    result = np.einsum("cpq,iq,ci->cip", inverse[:, :, cuts:], data.x, -(upper + lower), optimize=True)
-    edge = np.zeros((len(rows), inverse.shape[1], 1))
+def _prepared(part: Part) -> tuple[Array, Array, Array]:
+    """Rows of the slopes in the inverse information (c, P, k), and the scores by the ends of the intervals."""
+    inverse = np.linalg.inv(part.fit.information)[:, part.data.n_cuts :, :].astype(float)
+    return inverse, *scores(part.data, part.fit)
+
+
+def _slope_influence(part: Part, inverse: Array, upper: Array, lower: Array, items: slice) -> Array:
+    """(c, i, P) inverse information times every item's score, for the slopes."""
+    cuts = part.data.n_cuts
+    u, v = upper[:, items], lower[:, items]
+    result = -(u + v)[:, :, None] * (part.data.x[items] @ inverse[:, :, cuts:].transpose(0, 2, 1))
+    edge = np.zeros((len(part.cells), inverse.shape[1], 1))
     by_cut = np.concatenate([edge, inverse[:, :, :cuts], edge], axis=2).transpose(0, 2, 1)
-    level = np.maximum(data.codes, 0).astype(np.intp)
-    cell = np.arange(len(rows))[:, None]
-    result += by_cut[cell, level + 1] * upper[:, :, None] + by_cut[cell, level] * lower[:, :, None]
+    level = np.maximum(part.data.codes[:, items], 0).astype(np.intp)
+    cell = np.arange(len(part.cells))[:, None]
+    result += by_cut[cell, level + 1] * u[:, :, None] + by_cut[cell, level] * v[:, :, None]
     return np.asarray(result)
 
 
@@ -278,8 +298,7 @@ def efficient_scores(fits: CellFits, contrast: Array, n_cells: int) -> Array:
     Summed over cells and items they test neutrality of several cells together with items as clusters, also under
     separation, where an estimate over its standard error does not.
     """
-    n_items = fits.parts[0].data.x.shape[0] if fits.parts else 0
-    result = np.zeros((n_cells, n_items))
+    result = np.zeros((n_cells, _n_items(fits)))
     unit = contrast / np.linalg.norm(contrast)
     for part in fits.parts:
         space = fixed(contrast, np.zeros(len(part.cells)))

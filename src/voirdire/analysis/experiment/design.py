@@ -6,7 +6,7 @@ A factor gets its part by its name or by ``factor_roles``; a persona speaks for 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -145,6 +145,7 @@ class Experiment:
     """One question's factorial run.
 
     others : contexts of the questions by role (``recognizability``), where they were asked
+    fits, kept : what its parts have computed for each other
     """
 
     context: Context
@@ -152,6 +153,8 @@ class Experiment:
     design: Design
     corpus: Corpus
     others: Mapping[str, Context]
+    fits: dict[Any, Any] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)
 
     @property
     def cultures(self) -> dict[str, str]:

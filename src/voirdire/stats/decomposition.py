@@ -235,8 +235,8 @@ def influence(fits: CellFits, matrix: Array, directions: Array) -> Array:
 
     matrix : (S, C) 0/1; directions : (S, P). The sum of squares over items is the item-clustered variance.
     """
-    blocks = _mean_influences(fits, matrix, 1)
-    return np.concatenate([np.einsum("sip,sp->si", block, directions) for block in blocks], axis=1)
+    blocks = [np.einsum("sip,sp->si", block, directions) for block in _mean_influences(fits, matrix, 1)]
+    return np.concatenate([np.zeros((len(matrix), 0)), *blocks], axis=1)
 
 
 def slope_covariance(fits: CellFits, matrix: Array, repeats: int = 1) -> Array:

@@ -14,7 +14,9 @@ from voirdire.analysis.rows import Table
 from voirdire.analysis.validity import GAP_LEVEL
 
 LEAST_ITEMS = 30
+NEUTRALITY_LEVEL = 0.05
 NEEDED = ("mae_vs_constant", "ceiling.judge", "delta", "delta_sq")
+ORIENTATION = ("orientation.w", "orientation.contrast", "orientation.neutrality_p")
 POOLS = ("gate", "ceiling.own", "gap_test.p")
 
 
@@ -27,6 +29,7 @@ class Number:
     high: float | None
     n: int
     label: str | None
+    undefined: str | None = None
 
 
 NOTHING = Number(None, None, None, 0, None)
@@ -46,13 +49,15 @@ def add_verdicts(contexts: Sequence[Context], cells: Mapping[str, Judged], table
             _add(context, table, rows, judged, chosen, (k,))
         for pair in context.detail:
             _add(context, table, rows, judged, chosen, pair)
+            _add_orientation(context, table, rows, judged, chosen, pair)
 
 
 def _index(frame: pl.DataFrame) -> dict[tuple[str, ...], Number]:
     keys = ("statistic", "question", "pool", "pool_b", "judge", "condition")
-    rows = frame.filter((pl.col("slice") == "all") & pl.col("statistic").is_in([*NEEDED, *POOLS]))
+    rows = frame.filter((pl.col("slice") == "all") & pl.col("statistic").is_in([*NEEDED, *ORIENTATION, *POOLS]))
     rows = rows.filter(~pl.col("params").str.contains("control="))
-    columns = rows.select(*keys, "value", "low", "high", "n", "label").iter_rows()
+    rows = rows.filter((pl.col("params") == "") | ~pl.col("statistic").is_in(ORIENTATION))
+    columns = rows.select(*keys, "value", "low", "high", "n", "label", "undefined").iter_rows()
     return {row[:6]: Number(*row[6:]) for row in columns}
 
 
@@ -148,3 +153,53 @@ def _pair_verdict(
     if first == 0 or first != second or gap >= GAP_LEVEL:  # type: ignore[operator]
         return "undecided", items
     return ("nearer_b" if first > 0 else "nearer_a"), items
+
+
+def _add_orientation(
+    context: Context,
+    table: Table,
+    rows: Mapping[tuple[str, ...], Number],
+    judged: Judged,
+    chosen: list[int],
+    pair: tuple[int, int],
+) -> None:
+    """``orientation.verdict``: by the test of neutrality alone; undefined, with the reason, where W is."""
+    selections, question, names = judged.selections, context.panel.question.id, context.names(pair)
+    found: list[tuple[int, str | None, str | None, int]] = []
+    for s in chosen:
+        place = (question, names["pool"], names["pool_b"], selections.judges[s], selections.conditions[s])
+        found.append((s, *_orientation(rows, place, int(selections.matrix[s].sum()))))
+    definition = context.definition(least_items=LEAST_ITEMS, test_level=NEUTRALITY_LEVEL, adjusted="none")
+    for labelled in (True, False):
+        part = [entry for entry in found if (entry[1] is not None) == labelled]
+        if not part:
+            continue
+        table.add(
+            "orientation.verdict",
+            np.full(len(part), np.nan),
+            labels=[entry[1] for entry in part] if labelled else None,
+            reasons=[entry[2] for entry in part],
+            n=[entry[3] for entry in part],
+            definition=definition,
+            question=question,
+            judge=[selections.judges[entry[0]] for entry in part],
+            condition=[selections.conditions[entry[0]] for entry in part],
+            **names,
+        )
+
+
+def _orientation(
+    rows: Mapping[tuple[str, ...], Number], place: tuple[str, ...], n_cells: int
+) -> tuple[str | None, str | None, int]:
+    """The label or the reason why there is none, and the items behind it."""
+    question, pool, pool_b = place[:3]
+    w, contrast, p = (rows.get((name, *place), NOTHING) for name in ORIENTATION)
+    gates = {rows.get(("gate", question, name, "", "", ""), NOTHING).label for name in (pool, pool_b)}
+    items = w.n // max(n_cells, 1)
+    if w.value is None:
+        return None, w.undefined or "not_computable", items
+    if "fail" in gates or items < LEAST_ITEMS or p.value is None or contrast.value is None:
+        return "cannot_say", None, items
+    if p.value >= NEUTRALITY_LEVEL:
+        return "not_oriented", None, items
+    return ("oriented_b" if contrast.value > 0 else "oriented_a"), None, items

@@ -6,6 +6,9 @@ from voirdire.analysis.experiment.best import add_best
 from voirdire.analysis.experiment.best_kappa import add_best_kappa
 from voirdire.analysis.experiment.design import Experiment
 from voirdire.analysis.experiment.factor_effects import add_factor_effects
+from voirdire.analysis.experiment.orientation.rows import add_orientation
+from voirdire.analysis.experiment.orientation.split import add_split
+from voirdire.analysis.experiment.orientation.weights import add_weights
 from voirdire.analysis.experiment.persona_match import add_floor_gap, add_persona_match
 from voirdire.analysis.experiment.personas import add_personas
 from voirdire.analysis.experiment.r2 import add_r2
@@ -14,8 +17,11 @@ from voirdire.analysis.experiment.regression import add_regression
 
 def add_experiment(experiment: Experiment) -> None:
     """Add the rows of every part to the table of the experiment's context."""
+    add_orientation(experiment)
     if experiment.context.panel.question.scale.nominal:
         return
+    add_weights(experiment)
+    add_split(experiment)
     add_r2(experiment)
     add_regression(experiment)
     add_personas(experiment)

@@ -38,9 +38,9 @@ def add_orientation(experiment: Experiment) -> None:
     context, judged = experiment.context, experiment.judged
     for pair in context.detail:
         for name, mask in context.slices.items():
-            if name.startswith("anchor="):
-                continue
             whole = name == "all"
+            if name.startswith("anchor=") or (context.panel.question.scale.nominal and not whole):
+                continue
             _add_slice(experiment, pair, name, mask, judged.selections if whole else judged.in_slice(name))
 
 

@@ -8,7 +8,8 @@ Source: Simonsohn, Simmons and Nelson, Specification curve analysis, Nature Huma
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,16 @@ from voirdire.analysis.engine import Drawn, load_plugins
 from voirdire.analysis.evaluate import contexts_of, judged_cells, judged_questions, source_of
 from voirdire.analysis.experiment.contrasts import nothing
 from voirdire.analysis.experiment.design import read_design
-from voirdire.analysis.judge_rows import ON_ANY_SCALE, Judged
+from voirdire.analysis.experiment.orientation.fits import Strata, Variant, reason_of, slice_fits
+from voirdire.analysis.experiment.orientation.selected import clustered_definition, ratings_behind, ratio
+from voirdire.analysis.judge_rows import ON_ANY_SCALE
 from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.panels import build_panel
 from voirdire.analysis.rows import Table
 from voirdire.analysis.specifications import (
     DELTA,
     TILT,
+    WEIGHT,
     ZERO,
     Specification,
     View,
@@ -85,7 +89,8 @@ def speccurve(
 ) -> SpecificationCurve:
     """Compute every definition of every judge, over the cells without demonstrations where there are some.
 
-    Intervals are percentile intervals over draws of items, the same draws for all definitions on the same items.
+    Intervals of T and delta are percentile intervals over draws of items, the same draws for all definitions on the
+    same items; those of W are Fieller sets with items as clusters.
     Raises what ``evaluate`` raises.
     """
     options = options or AuditOptions()
@@ -120,15 +125,16 @@ class _Curve:
     told: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.judged: Judged = judged_cells(self.context, self.corpus, self.judgments)
-        design = read_design(self.judgments, self.judged, self.context.pools, self.context.options)
+        judged = judged_cells(self.context, self.corpus, self.judgments)
+        design = read_design(self.judgments, judged, self.context.pools, self.context.options)
         block = design.blocks[0]
+        cells = np.flatnonzero(block.mask)
         self.judges, self.block = design.judges, block.name
-        width = self.judged.n_cells
-        masks = [design.mask(block.mask, judge=judge)[:width] for judge in self.judges]
-        self.matrix: Array = np.array(masks, dtype=float)
-        self.other = self.matrix @ self.judged.rank_only[:width] > 0
+        self.matrix: Array = np.array([design.mask(judge=judge)[cells] for judge in self.judges], dtype=float)
+        self.other = self.matrix @ judged.rank_only[cells] > 0
+        self.judged = replace(judged, cube=judged.cube[cells], rank_only=judged.rank_only[cells], n_cells=len(cells))
         self.gaps = tuple(dict.fromkeys((0.0, half_step(self.context.panel), self.context.options.min_gap)))
+        self.strata = Strata.of(self.corpus, self.context.panel)
         self.table = Table(self.context.table.source)
 
     def compute(self, tell: Callable[[float], None]) -> None:
@@ -136,10 +142,11 @@ class _Curve:
         views = [(pair, way) for pair in self.context.detail for way in combinations_of(self.context.panel)]
         for place, (pair, way) in enumerate(views):
             tell(place / len(views))
-            view = self._view(pair, way)
+            context = self._context(way[0])
+            view = self._view(context, pair, way)
             for anchors, kept in view.kept().items():
                 for name, items in subsets(self.context).items():
-                    self._items(pair, view, anchors, name, kept & items)
+                    self._items(context, pair, view, anchors, name, kept & items)
 
     def frame(self) -> pl.DataFrame:
         """The rows with a column for every choice."""
@@ -147,19 +154,46 @@ class _Curve:
         places = ["question", "judge", "condition", "pool", "pool_b", "statistic"]
         return rows.select(*places, *CHOICES, "value", "low", "high", "undefined", "n", "main", "signature")
 
-    def _view(self, pair: tuple[int, int], way: tuple[str, str, str]) -> View:
+    def _context(self, consensus: str) -> Context:
+        """The question with this consensus."""
         options, panel = self.context.options, self.context.panel
-        if way[0] != options.consensus:
-            panel = build_panel(self.corpus, panel.question, consensus=way[0], min_raters=options.min_raters)
-        return view_of(self.context, panel.arrays, self.judged.cube[: self.judged.n_cells], pair, way)
+        if consensus == options.consensus:
+            return self.context
+        panel = build_panel(self.corpus, panel.question, consensus=consensus, min_raters=options.min_raters)
+        return replace(self.context, panel=panel, options=replace(options, consensus=consensus))
 
-    def _items(self, pair: tuple[int, int], view: View, anchors: str, name: str, items: Mask) -> None:
+    def _view(self, context: Context, pair: tuple[int, int], way: tuple[str, str, str]) -> View:
+        def better() -> tuple[Array | None, str | None]:
+            every = np.ones(context.panel.n_items, dtype=bool)
+            fits = slice_fits(context, self.judged, self.strata, pair, every)
+            if (reason := reason_of(fits)) is not None:
+                return None, reason
+            mean = np.full_like(context.panel.arrays.mean, np.nan)
+            mean[np.ix_(np.array(pair), fits.usable)] = fits.shrinkage.posterior().mean
+            return mean, None
+
+        return view_of(context, context.panel.arrays, self.judged.cube, pair, way, better)
+
+    def _items(self, context: Context, pair: tuple[int, int], view: View, anchors: str, name: str, items: Mask) -> None:
         """Every statistic of a view on the items of a subset."""
         label = name if anchors == "in" else f"{name}/{anchors}"
         weights = item_weights(int(items.sum()), self.context.options.draws, self.context.rng("items", label))
         for statistic in (TILT, DELTA):
             for chosen in specifications(statistic, view, self.gaps, anchors, name):
-                self._write(statistic, pair, chosen, self._additive(statistic, pair, view, chosen, items, weights))
+                drawn = self._additive(statistic, pair, view, chosen, items, weights)
+                self._write(statistic, pair, chosen, drawn, _ends(drawn.draws, self.context.options.level))
+        self._orientation(context, pair, view, anchors, name, items)
+
+    def _orientation(
+        self, context: Context, pair: tuple[int, int], view: View, anchors: str, name: str, items: Mask
+    ) -> None:
+        """W of every judge, its slopes the means over the judge's cells."""
+        variant = Variant(raw=view.correction == "no", standardise=view.pools == "standardised")
+        fits = slice_fits(context, self.judged, self.strata, pair, items, variant)
+        found = ratio(fits, self.matrix, fits.direction(p1=1), fits.direction(p0=1, p1=1))
+        drawn = Drawn(found.values, found.reasons, np.empty((len(self.matrix), 0)), ratings_behind(fits, self.matrix))
+        for chosen in specifications(WEIGHT, view, self.gaps, anchors, name):
+            self._write(WEIGHT, pair, chosen, drawn, (found.low, found.high))
 
     def _additive(
         self, statistic: str, pair: tuple[int, int], view: View, chosen: Specification, items: Mask, weights: Weights
@@ -180,26 +214,40 @@ class _Curve:
         values[[why is not None for why in reasons]] = np.nan
         return Drawn(values, reasons, draws, summed[declared.n_of].sum(-1))
 
-    def _write(self, statistic: str, pair: tuple[int, int], chosen: Specification, drawn: Drawn) -> None:
-        options, low, high = self.context.options, *percentile(drawn.draws, self.context.options.level)
-        missing = np.isnan(drawn.values)
+    def _write(
+        self,
+        statistic: str,
+        pair: tuple[int, int],
+        chosen: Specification,
+        drawn: Drawn,
+        ends: tuple[Array, Array],
+    ) -> None:
+        missing, method = np.isnan(drawn.values), "fieller" if statistic == WEIGHT else "percentile"
+        define = self.context.definition if method == "percentile" else partial(clustered_definition, self.context)
+        low, high = (np.where(missing, np.nan, end) for end in ends)
         self.table.add(
             statistic,
             drawn.values,
             params=chosen.params,
             reasons=drawn.reasons,
-            low=np.where(missing, np.nan, low),
-            high=np.where(missing, np.nan, high),
+            low=low,
+            high=high,
             n=np.rint(drawn.n).astype(int),
-            definition=self.context.definition("percentile", consensus=chosen.consensus, repeats="mean_of_errors"),
+            definition=define(method, consensus=chosen.consensus),
             question=self.context.panel.question.id,
             judge=self.judges,
             condition=self.block,
             slice=chosen.subset,
             **self.context.names(pair),
         )
-        main = chosen == main_of(statistic, options.consensus, options.min_gap)
+        main = chosen == main_of(statistic, self.context.options.consensus, self.context.options.min_gap)
         self.told += [{**asdict(chosen), "main": main}] * len(self.judges)
+
+
+def _ends(draws: Array, level: float) -> tuple[Array, Array]:
+    """The ends of percentile intervals; NaN without draws."""
+    none = np.full(len(draws), np.nan)
+    return percentile(draws, level) if draws.shape[1] else (none, none)
 
 
 def main_of(statistic: str, consensus: str = "mean", min_gap: float = 0.0) -> Specification:
@@ -208,7 +256,8 @@ def main_of(statistic: str, consensus: str = "mean", min_gap: float = 0.0) -> Sp
     >>> main_of("delta").params
     'consensus=mean,anchors=in,pools=raw,correction=no'
     """
-    return Specification(consensus, min_gap if statistic == TILT else None, "in", "raw", "no", "all")
+    correction = "yes" if statistic == WEIGHT else "no"
+    return Specification(consensus, min_gap if statistic == TILT else None, "in", "raw", correction, "all")
 
 
 def _summary(group: pl.DataFrame) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import product
 
@@ -15,11 +15,12 @@ from voirdire.stats.agreement import anchor_classes
 from voirdire.stats.features import TIE, Array, Features, PoolArrays
 
 TILT, DELTA, WEIGHT = "tilt", "delta", "orientation.w"
+Better = Callable[[], tuple[Array | None, str | None]]
 STATISTICS = (TILT, DELTA, WEIGHT)
 ZERO = {TILT: 0.0, DELTA: 0.0, WEIGHT: 0.5}
 """What stands for neither pool: the sign of a statistic is its side of this value."""
 
-CONSENSUS, ANCHORS, POOLS, CORRECTION = ("mean", "median"), ("in", "out"), ("raw", "standardised"), ("no",)
+CONSENSUS, ANCHORS, POOLS, CORRECTION = ("mean", "median"), ("in", "out"), ("raw", "standardised"), ("no", "yes")
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,12 @@ class View:
 
 
 def view_of(
-    context: Context, arrays: PoolArrays, cube: Array, pair: tuple[int, int], way: tuple[str, str, str]
+    context: Context, arrays: PoolArrays, cube: Array, pair: tuple[int, int], way: tuple[str, str, str], better: Better
 ) -> View:
-    """The view of pools (raw) and judges (C, I, R) under (consensus, treatment of the pools, correction)."""
+    """The view of pools (raw) and judges (C, I, R) under (consensus, treatment of the pools, correction).
+
+    better : the pools' means less their rater noise, or why there are none; asked for with correction only
+    """
     consensus, pools, correction = way
     gap = np.abs(arrays.gap(*pair))
     anchored: Mask | None = None
@@ -94,7 +98,10 @@ def view_of(
         anchored = np.asarray(classes["high"] | classes["low"])
     constant: Mask = np.zeros(len(cube), dtype=bool)
     undefined = None
-    if pools == "standardised":
+    if correction == "yes":
+        mean, undefined = better()
+        arrays = arrays if mean is None else replace(arrays, mean=mean)
+    if pools == "standardised" and undefined is None:
         both = arrays.has[list(pair)].all(0)
         arrays, cube = standardised(arrays, cube, pair)
         constant = np.asarray(np.isnan(cube[:, both]).all((1, 2)))

@@ -94,7 +94,7 @@ def _refuse_beside_spec(ctx: typer.Context) -> None:
     """A file describes the whole world: options that it would overrule are refused, not passed over."""
     if ctx.params["spec"] is None:
         return
-    nothing = (None, [], ())
+    nothing: tuple[Any, ...] = (None, [], ())
     given = [param for param in ctx.command.params if param.name not in (*BESIDE_SPEC, "help")]
     changed = [param for param in given if ctx.params.get(str(param.name)) not in (param.default, *nothing)]
     beside = [str(param.opts[0]) for param in changed]

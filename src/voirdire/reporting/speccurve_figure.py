@@ -6,6 +6,7 @@ speaks for, and is grey where the interval reaches the middle.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -125,21 +126,26 @@ def _points(rows: pl.DataFrame, sides: Mapping[str, str]) -> list[dict[str, Any]
     for row in rows.filter(pl.col("value").is_not_null()).iter_rows(named=True):
         key = (row["judge"], row["statistic"])
         seen[key] = seen.get(key, 0) + 1
-        low = row["value"] if row["low"] is None else row["low"]
-        high = row["value"] if row["high"] is None else row["high"]
+        low, high = _end(row, "low"), _end(row, "high")
         kept = {name: row[name] for name in ("statistic", "value", "main", *CHOICES)}
         place = {"judge": View.clean(row["judge"]), "spread": (seen[key] * 0.618034) % 1.0}
-        side = sides[_side(row["statistic"], low, high, row)]
+        side = sides[_side(row)]
         points.append({**kept, **place, "low": low, "high": high, "side": side})
     return points
 
 
-def _side(statistic: str, low: float, high: float, row: Mapping[str, Any]) -> str:
+def _end(row: Mapping[str, Any], end: str) -> float:
+    """An end of the interval as drawn: the value itself where there is none or it is unbounded."""
+    found = row[end]
+    return float(row["value"] if found is None or math.isinf(found) else found)
+
+
+def _side(row: Mapping[str, Any]) -> str:
     """``a`` or ``b`` for a pool, ``open`` where the interval reaches the middle or there is none."""
-    zero = ZERO[statistic]
-    if row["low"] is None or low <= zero <= high:
+    zero = ZERO[row["statistic"]]
+    if row["low"] is None or row["low"] <= zero <= row["high"]:
         return OPEN
-    return "b" if (low - zero) * TOWARDS_SECOND[statistic] > 0 else "a"
+    return "b" if (row["low"] - zero) * TOWARDS_SECOND[row["statistic"]] > 0 else "a"
 
 
 def _colours(pair: tuple[str, str], sides: Mapping[str, str], paint: Mapping[str, str] | None) -> Any:

@@ -17,18 +17,20 @@ from voirdire.stats.features import TIE, Array
 
 @dataclass(frozen=True)
 class Points:
-    """A statistic in every cell, without draws: values (C,), NaN with a reason; n (C,)."""
+    """A statistic in every cell, without draws: values (C,), NaN with a reason; n (C,); their order by name (C,)."""
 
     values: Array
     reasons: npt.NDArray[np.object_]
     n: Array
+    order: Places
 
     def best(self, cells: Places, *, largest: bool = False) -> int | None:
-        """Place of the best of these cells, the first of those that tie; None where none has a value."""
+        """Place of the best of these cells, the first by name of those that tie; None where none has a value."""
         values = self.values[cells] * (-1 if largest else 1)
         if not len(cells) or np.isnan(values).all():
             return None
-        return int(cells[np.flatnonzero(values <= np.nanmin(values) + TIE)[0]])
+        tied = cells[values <= np.nanmin(values) + TIE]
+        return int(tied[self.order[tied].argmin()])
 
     def reason(self, cells: Places) -> str:
         """Why there is no best."""
@@ -41,7 +43,16 @@ def points(sums: SliceSums, name: str, target: tuple[int, ...]) -> Points:
     totals = tuple(sums.features.get(feature, target).sum(-1) for feature in statistic.features)
     values, reasons = statistic.values(totals)
     other = sums.experiment.judged.rank_only
-    return Points(np.where(other, np.nan, values), np.where(other, "other_scale", reasons), totals[statistic.n_of])
+    values, reasons = np.where(other, np.nan, values), np.where(other, "other_scale", reasons)
+    return Points(values, reasons, totals[statistic.n_of], _by_name(sums.experiment, len(values)))
+
+
+def _by_name(experiment: Experiment, n_cells: int) -> Places:
+    """(C,) the place of each cell when cells are sorted by judge and condition; controls last."""
+    names = list(experiment.design.frame.select("judge", "condition").iter_rows())
+    order = np.arange(n_cells)
+    order[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    return order
 
 
 def comparable_blocks(experiment: Experiment) -> list[Block]:

@@ -93,8 +93,8 @@ def _median(n: Array, has: Mask) -> str:
     return f"{np.median(known):g}" if known.size else "unknown"
 
 
-def subset(arrays: PoolArrays, mask: Mask) -> PoolArrays:
-    """The pools' arrays on some of the items.
+def subset(arrays: PoolArrays, mask: Mask | npt.NDArray[np.int64]) -> PoolArrays:
+    """The pools' arrays on some of the items, by a mask or by their places.
 
     The within-item variance that is pooled over items is taken from these items.
     """

@@ -23,6 +23,7 @@ from voirdire.stats.resampling import bca, block_sums, fisher_z, item_weights, l
 
 SUMS = 4_000_000
 BLOCKS = 32_000_000
+SPARSE = 5
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,16 @@ class ItemSampler:
     ) -> dict[str, Sums]:
         """The sums of every named feature, the cells of one target after those of another, by few products.
 
-        Features are dropped as soon as they are summed where there are many.
+        Many cells are summed one part after the other, and features dropped as soon as they are summed.
         """
+        parts = [self._block_sums(block, names, targets) for block in features.blocks()]
+        if len(parts) == 1:
+            return parts[0]
+        return {name: _concatenated([part[name] for part in parts]) for name in parts[0]}
+
+    def _block_sums(
+        self, features: Features, names: Sequence[str], targets: Sequence[tuple[int, ...]]
+    ) -> dict[str, Sums]:
         sums: dict[str, Sums] = {}
         waiting: dict[str, Array] = {}
         for name in dict.fromkeys(names):
@@ -125,6 +134,11 @@ class ItemSampler:
     def draws_raters(self) -> bool:
         """Whether raters are drawn beside items."""
         return False
+
+
+def _concatenated(parts: Sequence[Sums]) -> Sums:
+    """The sums of the cells of one part after those of another."""
+    return Sums(np.concatenate([part.point for part in parts]), np.concatenate([part.draws for part in parts]))
 
 
 def _rows(features: Features, name: str, targets: Sequence[tuple[int, ...]]) -> Array:
@@ -281,8 +295,14 @@ def _resampled(statistic: Statistic, sampler: ItemSampler) -> bool:
 
 
 def _select(sums: Array, matrix: Array | None) -> Array:
-    """Sums over the cells (first axis) of every selection."""
-    return sums if matrix is None else np.asarray(matrix @ sums)
+    """Sums over the cells (first axis) of every selection; selections of few cells as a sparse product."""
+    if matrix is None:
+        return sums
+    if sums.ndim > 1 and SPARSE * np.count_nonzero(matrix) < matrix.size:
+        from scipy.sparse import csr_array
+
+        return np.asarray(csr_array(matrix) @ sums)
+    return np.asarray(matrix @ sums)
 
 
 def _average(values: Array, matrix: Array | None) -> Array:

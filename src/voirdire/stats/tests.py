@@ -21,13 +21,17 @@ ROWS = 4_000_000
 
 @dataclass(frozen=True)
 class Wilcoxon:
-    """Signed-rank test: min(W+, W-), two-sided p, how many differences there are and how many are zero."""
+    """Signed-rank test: min(W+, W-), two-sided p, how many differences there are and how many are zero.
+
+    z : the normal deviate of W+, positive where differences tend to be
+    """
 
     statistic: float | None
     p: float | None
     n: int
     n_zero: int
     undefined: str | None = None
+    z: float | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ def _wilcoxon(table: Array) -> list[Wilcoxon]:
     p = np.minimum(2 * ndtr(-np.abs(z)), 1.0)
     smaller = np.minimum(positive, n * (n + 1) / 2 - positive)
     return [
-        Wilcoxon(float(smaller[row]), float(p[row]), int(total[row]), int(zeros[row]))
+        Wilcoxon(float(smaller[row]), float(p[row]), int(total[row]), int(zeros[row]), z=float(z[row]))
         if n[row]
         else Wilcoxon(None, None, int(total[row]), int(zeros[row]), "all_zero" if total[row] else "no_items")
         for row in range(len(table))

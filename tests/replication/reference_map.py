@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ class Part:
     how: str
     spec: Any
     field: str
+    says: str
     n: str
     run: str
     rest: frozenset[str]
@@ -66,7 +67,7 @@ class Found:
     """What the rows say of a leaf: the value, the n of the rows and their places."""
 
     leaf: Leaf
-    value: float
+    value: float | str
     n: tuple[int, ...]
     places: tuple[Place, ...]
 
@@ -97,9 +98,12 @@ class ReferenceMap:
         operands = part.spec if isinstance(part.spec, list) else [part.spec]
         places = [self.places(operand, names) for operand in operands]
         rows = [[lookup(place) for place in group] for group in places]
-        values = [[float(row[part.field]) for row in group] for group in rows]
         n = tuple(int(row["n"]) for group in rows for row in group)
-        return Found(leaf, _combine(part.how, values), n, tuple(place for group in places for place in group))
+        flat = tuple(place for group in places for place in group)
+        if part.says:
+            return Found(replace(leaf, value=part.says.format(value=leaf.value)), rows[0][0]["label"], n, flat)
+        values = [[float(row[part.field]) for row in group] for group in rows]
+        return Found(leaf, _combine(part.how, values), n, flat)
 
     def places(self, operand: Mapping[str, str], names: Mapping[str, str]) -> list[Place]:
         """The rows that an operand names, one for each combination of its lists."""
@@ -123,7 +127,7 @@ class ReferenceMap:
 def _part(key: str, entry: Mapping[str, Any]) -> Part:
     how = [name for name in HOLDS if name in entry]
     assert len(how) == 1, f"{key}: exactly one of {HOLDS}"
-    taken = {"leaf", "where", "field", "n", "run", how[0]}
+    taken = {"leaf", "where", "field", "says", "n", "run", how[0]}
     return Part(
         key,
         tuple(entry.get("leaf", ())),
@@ -131,6 +135,7 @@ def _part(key: str, entry: Mapping[str, Any]) -> Part:
         how[0],
         entry[how[0]],
         entry.get("field", "value"),
+        entry.get("says", ""),
         entry.get("n", ""),
         entry.get("run", "audit"),
         frozenset(set(entry) - taken),
@@ -166,7 +171,9 @@ def _leaves(key: str, path: tuple[str, ...], value: Any, n: int) -> Iterator[Lea
 
 
 def agrees(found: Found) -> bool:
-    """Whether the rows equal the reference: p values to 1e-6 relative, all others to 1e-9."""
+    """Whether the rows equal the reference: p values to 1e-6 relative, other numbers to 1e-9, texts exactly."""
+    if isinstance(found.value, str):
+        return bool(found.value == found.leaf.value)
     expected = float(found.leaf.value)
     is_p = any(place[0].endswith((".p", "_p", ".p_normal")) for place in found.places)
     allowed = RELATIVE * abs(expected) if is_p else ABSOLUTE

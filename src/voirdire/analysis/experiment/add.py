@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from voirdire.analysis.experiment.best import add_best
 from voirdire.analysis.experiment.best_kappa import add_best_kappa
+from voirdire.analysis.experiment.bins import add_bins
+from voirdire.analysis.experiment.demonstrations import add_demonstrations
 from voirdire.analysis.experiment.design import Experiment
 from voirdire.analysis.experiment.factor_effects import add_factor_effects
+from voirdire.analysis.experiment.gap_correlation import add_gap_correlation
+from voirdire.analysis.experiment.honesty import add_honesty
 from voirdire.analysis.experiment.orientation.rows import add_orientation
 from voirdire.analysis.experiment.orientation.split import add_split
 from voirdire.analysis.experiment.orientation.weights import add_weights
 from voirdire.analysis.experiment.persona_match import add_floor_gap, add_persona_match
 from voirdire.analysis.experiment.personas import add_personas
 from voirdire.analysis.experiment.r2 import add_r2
+from voirdire.analysis.experiment.regimes import add_regimes
 from voirdire.analysis.experiment.regression import add_regression
 
 
@@ -30,3 +35,8 @@ def add_experiment(experiment: Experiment) -> None:
     add_factor_effects(experiment)
     add_best(experiment)
     add_best_kappa(experiment)
+    add_demonstrations(experiment)
+    add_bins(experiment)
+    add_regimes(experiment)
+    add_gap_correlation(experiment)
+    add_honesty(experiment)

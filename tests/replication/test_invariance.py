@@ -21,6 +21,8 @@ pytestmark = pytest.mark.slow
 Frames = dict[str, pl.DataFrame]
 NUMBERS = ["value", "label", "undefined", "low", "high", "n", "excluded"]
 SIGN_CHANGES = {"delta", "delta_sq", "tilt", "equalised.delta", "equalised.tilt", "delta_test.t", "pull.difference"}
+SIGN_CHANGES |= {f"origin_effect.{name}" for name in ("coef", "t", "judge_t", "condition_difference")}
+SIGN_CHANGES.add("origin_effect.pearson_difference")
 DIRECTED = ("percent_of_human", "ceiling.other", "best_mae.percent_of_human", "best_mae.percent_cross_fitted")
 OTHER_SIDE = {"nearer_a": "nearer_b", "nearer_b": "nearer_a", "toward_a": "toward_b", "toward_b": "toward_a"}
 RANDOM = (

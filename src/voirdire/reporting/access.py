@@ -12,6 +12,7 @@ import polars as pl
 PLACE = ("params", "question", "pool", "pool_b", "judge", "condition", "slice")
 ALL = "*"
 VARIANT = re.compile(r"\b(control|form|fit|unit|pairing)=")
+COUNTED = re.compile(r"(?<=[(,])(?:df|judges)=\d+(?:,|(?=\)))")
 TURNING = "\u202a\u202b\u202d\u202e\u2066\u2067\u2068"
 
 
@@ -50,8 +51,11 @@ class Row(NamedTuple):
 
     @property
     def definition(self) -> str:
-        """Name, parameters and definition: what two numbers of one column must share."""
-        return self.signature.split("|on(", 1)[0]
+        """Name, parameters and definition: what two numbers of one column must share.
+
+        Degrees of freedom and the number of judges follow from the data of a row and define nothing.
+        """
+        return COUNTED.sub("", self.signature.split("|on(", 1)[0])
 
 
 class Cell(NamedTuple):
@@ -94,6 +98,10 @@ class View:
         for key, row in self._of(statistic).items():
             if key[0] == row.params and all(getattr(row, part) == value for part, value in place.items()):
                 yield row
+
+    def variants(self, statistic: str, **place: str) -> list[str]:
+        """The different params of a statistic at the given parts of the place, in the order of the estimates."""
+        return list(dict.fromkeys(row.params for row in self.rows(statistic, **place)))
 
     def has(self, statistic: str, **place: str) -> bool:
         """Whether any estimate of this statistic exists there."""
@@ -197,6 +205,11 @@ class View:
     def design(self, question: str) -> dict[str, Any]:
         """What the columns of a question's run mean (persona, language, blocks); empty where nobody says."""
         return dict((self.meta.get("designs") or {}).get(question) or {})
+
+    def cultures(self, question: str, statistic: str = "tilt") -> list[str]:
+        """The slices of one level of the items' culture that have estimates."""
+        names = [name for name in self.slices if name.startswith("culture=") and "&" not in name]
+        return [name for name in names if self.has(statistic, question=question, slice=name)]
 
     @property
     def slices(self) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from voirdire.reporting import audit, glance, headline, verdicts
+from voirdire.reporting import audit, claims, glance, headline, honesty, verdicts
 from voirdire.reporting.access import Cell, ProfileLike, View
 from voirdire.reporting.blocks import Bullets, Folded, Report, Section, Text, prefixed
 from voirdire.reporting.grid import Builder, Footnotes, Grid
@@ -25,7 +25,8 @@ def build(profile: ProfileLike, lang: str = "en", images: Path | str | None = No
     words = Words(lang, view.pools)
     footnotes = Footnotes()
     folder = Path(images) if images is not None else None
-    sections = [summary(view, words, footnotes)]
+    sections = [summary(view, words, footnotes), claims.section(view, words), honesty.disclosed(view, words)]
+    sections = [section for section in sections if section.blocks]
     for place, question in enumerate(view.questions):
         builder = Builder(view, words, footnotes, question["id"], verdicts.width_of(view, question["id"]))
         sections.extend(_question(builder, place, question, folder))
@@ -70,6 +71,7 @@ def summary(view: View, words: Words, footnotes: Footnotes | None = None) -> Sec
         if question in judged:
             section.blocks += _opening(view, words, question)
             section.blocks += [prefixed(grid, f"q{place + 1}") for grid in _glance(view, words, question, footnotes)]
+            section.blocks += _warned(view, words, question)
         section.blocks += _verdicts(view, words, question, judged=question in judged)
     section.blocks.append(Text((words.t("on_this_corpus" if judged else "on_this_corpus_of_pools"),), "note"))
     if judged:
@@ -92,6 +94,12 @@ def _glance(view: View, words: Words, question: str, footnotes: Footnotes | None
     builder = Builder(view, words, footnotes, question, verdicts.width_of(view, question))
     grid = glance.matrix(builder, view.main_cells())
     return [] if grid is None else [grid]
+
+
+def _warned(view: View, words: Words, question: str) -> list[Bullets]:
+    """The warnings that apply here."""
+    found = honesty.warnings(view, words, question)
+    return [Bullets(((words.x("section.cautions"), tuple(found)),), "warning")] if found else []
 
 
 def _verdicts(view: View, words: Words, question: str, *, judged: bool) -> list[Any]:

@@ -157,12 +157,17 @@ def _warning(words: Words, here: Standing) -> list[str]:
     return [words.x(f"headline.warning.{kind}", x=side, y=other)]
 
 
-def split(view: View, question: str, here: Standing, of: str = "tilt") -> dict[str, Row]:
-    """The parts of T (or delta) that have a value, by name."""
+def split(view: View, question: str, here: Standing, part: str = "all") -> dict[str, Row]:
+    """The parts of T in a slice that have a value, by name."""
     place = place_of(question, here.pair, here.cell)
-    names = (*SUMMANDS, "observed", "faithful")
-    rows = {name: view.row(f"{of}_split.{name}", **place) for name in names}
+    rows = {name: view.row(f"tilt_split.{name}", slice=part, **place) for name in (*SUMMANDS, "observed")}
     return {name: row for name, row in rows.items() if row is not None and row.value is not None}
+
+
+def faithful(view: View, question: str, pair: tuple[str, str], part: str = "all") -> Row | None:
+    """T of a judge that gives the rounded mid-point of the two pools: what no orientation looks like here."""
+    row = view.row("tilt_split.faithful", question=question, pool=pair[0], pool_b=pair[1], slice=part)
+    return row if row is not None and row.value is not None else None
 
 
 def _made_of(view: View, words: Words, question: str, here: Standing) -> list[str]:

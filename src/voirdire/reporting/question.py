@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from voirdire.reporting import figures, tables, verdicts
+from voirdire.reporting import decomposition, experiment, figures, tables, verdicts
 from voirdire.reporting.access import Cell, View
 from voirdire.reporting.blocks import Bullets, Figure, Folded, Items, Section, Text
 from voirdire.reporting.grid import Builder, Column, Entry, Grid, Line
@@ -44,6 +44,7 @@ def judge_sections(b: Builder, folder: Path | None) -> list[Section]:
     """Whose judgment does each judge approximate?"""
     cells, controls = b.view.main_cells(), b.view.controls(b.question)
     found = [
+        *decomposition.sections(b),
         _against(b, cells, controls),
         *(
             _pair(b, number, pair, cells, b.view.pair_controls(b.question, pair))
@@ -52,6 +53,7 @@ def judge_sections(b: Builder, folder: Path | None) -> list[Section]:
         _distributions(b, cells),
         _scale_use(b, cells, controls),
         _slices(b, cells),
+        *experiment.sections(b),
         *(_items(b, number, pair, folder) for number, pair in enumerate(b.view.pairs(b.question))),
     ]
     return [section for section in found if section.blocks]

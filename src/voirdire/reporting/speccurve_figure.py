@@ -162,7 +162,7 @@ def _panel(
     """All definitions of one statistic, a row for each judge, the main one as a bar with its interval."""
     alt = _altair()
     axis = alt.Axis(labelLimit=200, ticks=False, domain=False, labels=first)
-    y = alt.Y("judge:N", sort=list(judges), title=None, axis=axis)
+    y = alt.Y("judge:N", sort=list(judges), scale=alt.Scale(domain=list(judges)), title=None, axis=axis)
     x = alt.X("value:Q", title=statistic_name(statistic, lang), scale=alt.Scale(zero=False, nice=True))
     middle = alt.Chart(alt.Data(values=[{"value": ZERO[statistic]}])).mark_rule(color=PALE).encode(x=x)
     offset = alt.YOffset("spread:Q", scale=alt.Scale(domain=[-0.35, 1.35]))

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from voirdire.analysis.naming import levels_of
 from voirdire.reporting.access import Cell, Row, View
@@ -67,6 +68,10 @@ class Words:
             f"report_experiment.{key}", self.lang, **{name: View.clean(value) for name, value in fields.items()}
         )
 
+    def c(self, key: str, **fields: Any) -> str:
+        """A sentence on the claims."""
+        return text(f"claims.{key}", self.lang, **{name: View.clean(value) for name, value in fields.items()})
+
     def statistic(self, name: str, params: str = "") -> str:
         """A statistic's name in plain words."""
         return text(f"{_key(name, params, self.lang)}.name", self.lang)
@@ -88,7 +93,12 @@ class Words:
 
     def label(self, statistic: str, label: str, pool: str = "", pool_b: str = "") -> str:
         """A text result (a gate, a verdict, a composition) in plain words."""
-        return self.t(f"label.{statistic.replace('.', '_')}.{label}", a=pool, b=pool_b)
+        key = f"label.{statistic.replace('.', '_')}.{label}"
+        return (
+            self.x(key, a=pool, b=pool_b)
+            if has(f"report_experiment.{key}", self.lang)
+            else self.t(key, a=pool, b=pool_b)
+        )
 
     def note(self, note: dict[str, Any]) -> str:
         """A note of the input or the analysis."""
@@ -140,6 +150,17 @@ class Words:
     def selection(self, name: str) -> str:
         """A selection of conditions in words (``persona=us&design=base`` becomes ``persona: us, design: base``)."""
         return View.clean(", ".join(f"{column}: {level}" if level else column for column, level in levels_of(name)))
+
+    def params(self, params: str) -> str:
+        """The parameters of an estimate as they are read (``level=cn``, percent-encoded, becomes ``level: cn``)."""
+        pairs = (part.partition("=") for part in params.split(",") if part)
+        return View.clean(", ".join(f"{name}: {unquote(value)}" for name, _, value in pairs))
+
+    def group(self, name: str) -> str:
+        """Whose estimate it is: a judge, all judges (``*``), or the judges of a level (``origin=us``)."""
+        if name == "*":
+            return self.t("all_judges")
+        return self.selection(name) if "=" in name else self.judge(name)
 
     def slice(self, name: str) -> str:
         """A slice's name (``culture=cn&category=food`` becomes ``culture: cn, category: food``)."""

@@ -6,7 +6,7 @@ the alternative. A value that equals an edge belongs to the lower bin, as in ``p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ import numpy.typing as npt
 from voirdire.analysis.context import Context
 from voirdire.analysis.engine import Drawn
 from voirdire.analysis.experiment.contrasts import SliceSums, contrast, write
-from voirdire.analysis.experiment.derived import binned_cells, culture_slices
+from voirdire.analysis.experiment.derived import binned_cells, culture_slices, some_cells
 from voirdire.analysis.experiment.design import ALL, Experiment, Mask
+from voirdire.analysis.experiment.orientation.selected import Linear, linear_contrast, selected_w, write_linear
 from voirdire.signature import pairs as printed
 from voirdire.stats.features import Array
 
@@ -119,6 +120,42 @@ class _Bins:
             difference = contrast(drawn, np.concatenate([np.eye(size), none, -np.eye(size)], axis=1))
             ends = matrix[:size] + matrix[-size:]
             self._write(sums, pair, difference, judges, block.name, "low-high", ends)
+            self._add_w(some_cells(self.experiment, cells), pair, one, judges, block.name)
+
+    def _add_w(self, chosen: Experiment, pair: tuple[int, int], one: Array, judges: list[str], condition: str) -> None:
+        """W in every bin, and of the lowest minus the highest, whose items differ."""
+        found = []
+        for bin_, items in zip(self.binned.names, self.binned.masks, strict=True):
+            key = f"{self.name}/{self.number}/{self.pool}/{bin_}"
+            linear = selected_w(chosen, key, items, pair, one)
+            influence = np.zeros((len(one), int(self.mask.sum())))
+            influence[:, items[self.mask]] = linear.influence
+            found.append(replace(linear, influence=influence))
+            self._write_w(found[-1], pair, judges, condition, bin_)
+        ends = Linear(
+            np.concatenate([found[0].values, found[-1].values]),
+            np.concatenate([found[0].reasons, found[-1].reasons]),
+            np.concatenate([found[0].influence, found[-1].influence]),
+            np.concatenate([found[0].n, found[-1].n]),
+        )
+        size = len(judges)
+        difference = linear_contrast(ends, np.concatenate([np.eye(size), -np.eye(size)], axis=1))
+        self._write_w(difference, pair, judges, condition, "low-high")
+
+    def _write_w(self, linear: Linear, pair: tuple[int, int], judges: list[str], condition: str, bin_: str) -> None:
+        write_linear(
+            self.experiment.context,
+            "recognizability_bins.orientation.w",
+            linear,
+            name=self.name,
+            target=pair,
+            judge=judges,
+            condition=[condition] * len(judges),
+            params=printed({"bins": self.number, "bin": bin_, "by": self.pool}),
+            of="orientation.w",
+            by_question=self.question,
+            **self.binned.told(),
+        )
 
     def _write(
         self,

@@ -16,8 +16,9 @@ import numpy as np
 from voirdire.analysis.engine import Drawn
 from voirdire.analysis.experiment.contrasts import SliceSums, contrast, write
 from voirdire.analysis.experiment.demonstration_tests import Tested, write_tests
-from voirdire.analysis.experiment.derived import culture_slices, matched_cells, pair_cells
+from voirdire.analysis.experiment.derived import UNMATCHED, Pairs, culture_slices, matched_cells, pair_cells
 from voirdire.analysis.experiment.design import ALL, Block, Design, Experiment, Mask
+from voirdire.analysis.experiment.orientation.selected import linear_contrast, selected_w, write_linear
 from voirdire.analysis.naming import level_name
 from voirdire.signature import pairs as printed
 from voirdire.stats.features import Array
@@ -51,11 +52,26 @@ class Arm:
 
 @dataclass(frozen=True)
 class Matched:
-    """The pairs of all designs as an experiment of 2 P cells, first the designs' sides and then the baseline's."""
+    """The pairs of all designs as an experiment of 2 P cells, first the designs' sides and then the baseline's.
+
+    complete : whether no judgment of theirs is without its counterpart, so that each side is its cell as it was
+    """
 
     experiment: Experiment
     arms: tuple[Arm, ...]
-    n_pairs: int
+    pairs: Pairs
+    complete: bool
+
+    @property
+    def n_pairs(self) -> int:
+        """P."""
+        return len(self.pairs)
+
+    def cells(self, matrix: Array, n_cells: int) -> Array:
+        """Selections (R, 2 P) of the sides as selections (R, C) of the cells that they are."""
+        every = np.eye(n_cells)
+        found = matrix[:, : self.n_pairs] @ every[self.pairs.first] + matrix[:, self.n_pairs :] @ every[self.pairs.second]
+        return np.minimum(found, 1.0)
 
 
 def add_demonstrations(experiment: Experiment) -> None:
@@ -69,6 +85,7 @@ def add_demonstrations(experiment: Experiment) -> None:
         _add_changes(sums, matched)
         _add_tests(sums, matched)
         if name in culture_slices(experiment.context):
+            _add_w(experiment, matched, name, mask)
             _add_gaps(SliceSums(experiment, name, mask), design.blocks)
 
 
@@ -88,8 +105,10 @@ def match(experiment: Experiment) -> Matched:
         cells[start : start + len(pairs)] = pairs.first
         arms.append(Arm(str(level), tuple(_groups(design, here, cells))))
         start += len(pairs)
-    whole = type(found[0])(np.concatenate([p.first for p in found]), np.concatenate([p.second for p in found]))
-    return Matched(matched_cells(experiment, whole), tuple(arms), total)
+    whole = Pairs(np.concatenate([p.first for p in found]), np.concatenate([p.second for p in found]))
+    sides = matched_cells(experiment, whole)
+    complete = not (sides.judged.cells.status == sides.judged.cells.reasons.index(UNMATCHED)).any()
+    return Matched(sides, tuple(arms), whole, complete and bool((whole.second >= 0).all()))
 
 
 def _groups(design: Design, here: Mask, cells: np.ndarray) -> list[Group]:
@@ -156,6 +175,32 @@ def _write(
         matrix=matrix,
         matched="judge+factors+item",
     )
+
+
+def _add_w(experiment: Experiment, matched: Matched, name: str, mask: Mask) -> None:
+    """``icl_effect.orientation.w``: W of the mean slopes under the design minus under the baseline.
+
+    Where every judgment has its counterpart the fits of the cells themselves are used, else those of the sides.
+    """
+    of = experiment if matched.complete else matched.experiment
+    for arm in matched.arms:
+        size, sides = len(arm.groups), _selected(arm.groups, 2)
+        matrix = matched.cells(sides, len(experiment.judged.cube)) if matched.complete else sides
+        weights = np.concatenate([np.eye(size), -np.eye(size)], axis=1)
+        for pair in experiment.context.detail:
+            linear = selected_w(of, name, mask, pair, matrix)
+            write_linear(
+                experiment.context,
+                "icl_effect.orientation.w",
+                replace(linear_contrast(linear, weights), n=linear.n[:size]),
+                name=name,
+                target=pair,
+                judge=[group.judge for group in arm.groups],
+                condition=[group.condition for group in arm.groups],
+                params=printed({"design": arm.level, "against": experiment.design.baseline}),
+                of="orientation.w",
+                matched="judge+factors+item",
+            )
 
 
 def _covariate_pairs(groups: Sequence[Group], design: Design) -> list[tuple[str, str, str, int, int]]:

@@ -85,6 +85,11 @@ def binned_cells(experiment: Experiment, cells: Places, bins: npt.NDArray[np.boo
     return _remade(experiment, np.tile(cells, len(bins)), cube, status.astype(np.uint8), judged.cells.reasons)
 
 
+def some_cells(experiment: Experiment, cells: Places) -> Experiment:
+    """An experiment of some of the cells, on all items."""
+    return binned_cells(experiment, cells, np.ones((1, experiment.judged.cube.shape[1]), dtype=bool))
+
+
 def _remade(
     experiment: Experiment, rows: Places, cube: Array, status: npt.NDArray[np.uint8], reasons: tuple[str, ...]
 ) -> Experiment:

@@ -17,6 +17,7 @@ from voirdire.analysis.experiment.contrasts import SliceSums
 from voirdire.analysis.experiment.derived import culture_slices
 from voirdire.analysis.experiment.design import ALL, Block, Experiment
 from voirdire.analysis.experiment.noise import redrawn_tilts
+from voirdire.analysis.experiment.orientation.selected import selected_w
 from voirdire.analysis.rows import PLACE, Table
 from voirdire.stats.features import Array
 
@@ -38,7 +39,10 @@ def add_honesty(experiment: Experiment) -> None:
         for pair in experiment.context.detail:
             tilt, delta = (sums.statistic(statistic, pair, matrix) for statistic in ("tilt", "delta"))
             for of, drawn in (("tilt", tilt), ("delta", delta)):
-                _add_detectable(sums, pair, of, drawn, judges, block)
+                error, reasons = item_errors(sums, drawn)
+                _add_detectable(sums, pair, of, (error, reasons, drawn.n), judges, block)
+            w = selected_w(experiment, name, mask, pair, matrix)
+            _add_detectable(sums, pair, "orientation.w", (w.error, list(w.reasons), w.n), judges, block)
             _add_noise(sums, pair, tilt, judges, matrix, block)
 
 
@@ -146,19 +150,24 @@ def detectable(error: Array) -> Array:
 
 
 def _add_detectable(
-    sums: SliceSums, pair: tuple[int, int], of: str, drawn: Drawn, judges: list[str], block: Block
+    sums: SliceSums,
+    pair: tuple[int, int],
+    of: str,
+    errors: tuple[Array, list[str | None], Array],
+    judges: list[str],
+    block: Block,
 ) -> None:
+    """errors : standard errors over items (S,), the reasons where there is none, and n."""
     context = sums.experiment.context
-    error, reasons = item_errors(sums, drawn)
+    error, reasons, n = errors
+    told = {"error": "item_clustered"} if of == "orientation.w" else {"error": "sd_of_item_draws", **_draws(sums)}
     context.table.add(
         "minimum_detectable",
         detectable(error),
         params=f"of={of}",
         reasons=[context_reason(context, reason, pair) for reason in reasons],
-        n=np.rint(drawn.n).astype(int),
-        definition=context.definition(
-            power=POWER, significance=SIGNIFICANCE, sides=2, error="sd_of_item_draws", **_draws(sums)
-        ),
+        n=np.rint(n).astype(int),
+        definition=context.definition(power=POWER, significance=SIGNIFICANCE, sides=2, **told),
         question=context.panel.question.id,
         judge=judges,
         condition=block.name,

@@ -69,9 +69,9 @@ class Matched:
 
     def cells(self, matrix: Array, n_cells: int) -> Array:
         """Selections (R, 2 P) of the sides as selections (R, C) of the cells that they are."""
+        first, second = np.split(matrix, 2, axis=1)
         every = np.eye(n_cells)
-        found = matrix[:, : self.n_pairs] @ every[self.pairs.first] + matrix[:, self.n_pairs :] @ every[self.pairs.second]
-        return np.minimum(found, 1.0)
+        return np.minimum(first @ every[self.pairs.first] + second @ every[self.pairs.second], 1.0)
 
 
 def add_demonstrations(experiment: Experiment) -> None:

@@ -16,7 +16,7 @@ from voirdire.stats.features import TIE, Array, Features, PoolArrays
 
 TILT, DELTA, WEIGHT = "tilt", "delta", "orientation.w"
 Better = Callable[[], tuple[Array | None, str | None]]
-STATISTICS = (TILT, DELTA, WEIGHT)
+STATISTICS = (TILT, WEIGHT, DELTA)
 ZERO = {TILT: 0.0, DELTA: 0.0, WEIGHT: 0.5}
 """What stands for neither pool: the sign of a statistic is its side of this value."""
 

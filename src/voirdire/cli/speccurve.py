@@ -61,6 +61,8 @@ def speccurve(
     all_pairs: o.AllPairs = False,
     slice: o.Slice = None,
     consensus: o.Consensus = None,
+    factor_role: o.FactorRole = None,
+    persona: o.Persona = None,
     min_raters: o.MinRaters = None,
     min_gap: o.MinGap = None,
     draws: o.Draws = None,

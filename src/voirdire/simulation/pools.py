@@ -169,20 +169,36 @@ def rating_moments(latent: Floats, pool: RaterPool, scale: Scale) -> tuple[Float
     >>> mean.tolist(), variance.tolist()
     ([3.0], [0.0])
     """
-    from scipy.special import ndtr
-
-    spread = pool.severity_sd if pool.severities is None else float(np.std(pool.severities))
-    noise = float(np.hypot(pool.noise, spread))
     if not scale.level_values:
         nodes, weights = np.polynomial.hermite_e.hermegauss(41)
-        seen = np.clip(latent[:, None] + noise * nodes, *scale_ends(scale))
-        share = weights / weights.sum()
-        return seen @ share, seen**2 @ share - (seen @ share) ** 2
-    levels = np.asarray(scale.level_values, dtype=float)
-    above = ndtr((latent[:, None] - (levels[1:] - 0.5)) / noise)
-    mean: Floats = levels[0] + above @ np.diff(levels)
-    square: Floats = levels[0] ** 2 + above @ np.diff(levels**2)
-    return mean, np.maximum(square - mean**2, 0.0)
+        seen = np.clip(latent[:, None] + _spread(pool) * nodes, *scale_ends(scale))
+        chances, levels = np.broadcast_to(weights / weights.sum(), seen.shape), seen
+    else:
+        chances = level_chances(latent, pool, scale)
+        levels = np.broadcast_to(np.asarray(scale.level_values, dtype=float), chances.shape)
+    mean: Floats = (chances * levels).sum(axis=1)
+    return mean, np.maximum((chances * levels**2).sum(axis=1) - mean**2, 0.0)
+
+
+def level_chances(latent: Floats, pool: RaterPool, scale: Scale) -> Floats:
+    """Probabilities (items, L) of the levels of one rating by a rater drawn anew. The scale must have levels.
+
+    >>> level_chances(np.array([1.5]), RaterPool("us"), Scale("ordinal", 1, 2))
+    array([[0.5, 0.5]])
+    """
+    from scipy.special import ndtr
+
+    cuts = np.asarray(scale.level_values[1:], dtype=float) - 0.5
+    above = ndtr((latent[:, None] - cuts) / _spread(pool))
+    edge = np.ones((len(latent), 1))
+    chances: Floats = -np.diff(np.concatenate([edge, above, 0 * edge], axis=1), axis=1)
+    return chances
+
+
+def _spread(pool: RaterPool) -> float:
+    """sd of a rating of an item, over raters and their noise."""
+    severity = pool.severity_sd if pool.severities is None else float(np.std(pool.severities))
+    return float(np.hypot(pool.noise, severity))
 
 
 def rate_nominal(utilities: Floats, raters: int, rng: np.random.Generator) -> Floats:

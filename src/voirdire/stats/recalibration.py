@@ -40,6 +40,21 @@ class BestConstant:
     constants: Array
     loss: PerItem
 
+    def settled(self, whole: float) -> Array:
+        """(folds,) the chosen values where all folds agree, else ``whole``, the best of all items; NaN stays.
+
+        Two constants that are nearly as good take turns: the folds that one of them fits best choose the other, so
+        that a judge who always gives one of them would beat the cross-fitted constant on exactly those folds. Where
+        all folds agree the constant is the best of all items too, so no constant is ever better than what this gives.
+
+        >>> BestConstant(np.array([3.0, 4.0, np.nan]), PerItem.of(np.zeros(1))).settled(4.0)
+        array([ 4.,  4., nan])
+        """
+        known = self.constants[~np.isnan(self.constants)]
+        if known.size and np.ptp(known) == 0:
+            return self.constants
+        return np.where(np.isnan(self.constants), np.nan, whole)
+
 
 def make_folds(n_items: int, n_folds: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
     """(I,) seeded fold of each item; folds differ in size by at most one. Fewer items than folds: an item a fold.
@@ -139,6 +154,25 @@ def best_label(shares: Array, folds: npt.NDArray[np.int64]) -> BestConstant:
     places = _best_level(loss, folds)
     held_out = np.where(places[folds] >= 0, loss[np.arange(len(loss)), places[folds]], np.nan)
     return BestConstant(np.where(places >= 0, places, np.nan), PerItem.of(held_out))
+
+
+def whole_constant(consensus: Array, levels: npt.ArrayLike | None = None) -> float:
+    """The constant with the least mean absolute error on all items; NaN without any. Arguments as ``best_constant``.
+
+    >>> whole_constant(np.array([1.0, 2.0, 2.0, 2.2]), [1, 2, 3])
+    2.0
+    """
+    given = consensus[~np.isnan(consensus)]
+    if levels is None or not len(given):
+        return _median(given)
+    values = np.asarray(levels, dtype=float)
+    return float(values[np.round(np.abs(values - given[:, None]).sum(0), 9).argmin()])
+
+
+def whole_label(shares: Array) -> float:
+    """The place of the label with which most raters of all items agree; NaN without any. shares : as ``best_label``."""
+    given = shares[shares.sum(1) > 0]
+    return float(np.round((1 - given).sum(0), 9).argmin()) if len(given) else float("nan")
 
 
 def _predict(row: Array, target: Array, folds: npt.NDArray[np.int64]) -> Array:

@@ -104,7 +104,8 @@ def _warned(view: View, words: Words, question: str) -> list[Bullets]:
 
 def _verdicts(view: View, words: Words, question: str, *, judged: bool) -> list[Any]:
     """Whether the pools are good references; each judge against every pool and between each pair."""
-    pools = verdicts.pool_sentences(view, words, question)
+    warned = set(honesty.warnings(view, words, question)) if judged else set()
+    pools = [sentence for sentence in verdicts.pool_sentences(view, words, question) if sentence not in warned]
     blocks: list[Any] = [Bullets(((words.t("the_pools"), tuple(pools)),), "verdicts")] if pools else []
     if not judged:
         return blocks

@@ -45,7 +45,8 @@ def best(b: Builder, pair: Pair, condition: str, name: str) -> Grid | None:
     groups = (("", tuple(lines[:-1])), (w.x("best.beside"), (lines[-1], gap)))
     caption = w.x("caption.best" if condition != ALL else "caption.best_any", a=pair[0], b=pair[1])
     reasons = tuple(sorted({(e.mark, e.reason) for column in cells for e in column if e.mark}))
-    return Grid(name, caption, (w.t("head.judge"),), tuple(columns), groups, (w.x("best.note"),), reasons)
+    heads, notes = (w.t("head.judge"),), (w.x("best.note"),)
+    return Grid(name, caption, heads, tuple(columns), groups, notes, reasons, compact=True)
 
 
 def _row(b: Builder, part: str, judge: str, condition: str, place: Place, pool_b: str = "") -> Row | None:
@@ -59,8 +60,14 @@ def _raw(b: Builder, place: Place, pair: Pair, judge: str, condition: str) -> En
     share = _row(b, "percent_of_human", judge, condition, place, _other(place, pair))
     won = _row(b, "condition", judge, condition, place)
     below = [] if share is None or share.value is None else [_percent(b, share)]
-    below += [b.words.condition(won.label)] if won is not None and won.label else []
+    below += [b.words.condition(_within(b, won.label, condition))] if won is not None and won.label else []
     return replace(entry, interval=" ".join(below)) if entry.text != DASH else entry
+
+
+def _within(b: Builder, label: str, condition: str) -> str:
+    """A condition's name without the level of the block that the whole table is about."""
+    level = b.view.design(b.question).get("baseline")
+    return label.removesuffix(f"/{level}") if condition != ALL and level else label
 
 
 def _fitted(b: Builder, place: Place, pair: Pair, judge: str, condition: str) -> Entry:

@@ -6,7 +6,7 @@ as not tested.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from voirdire.reporting.access import ALL, Row, View
@@ -179,7 +179,7 @@ def items_explain(c: Case) -> Answer | None:
         return None
     small = all((row.value or 0.0) < SMALL_SHARE for row in more)
     status = HOLDS if r2.value > MOST_SHARE and small else PART if r2.value > MOST_SHARE or small else FAILS
-    parts = [f"{c.words.params(row.params).partition(': ')[2]} {c.shown(row)}" for row in more]
+    parts = [f"{c.words.setting(row.params, 'term')} {c.shown(row)}" for row in more]
     return Answer(status, {"r2": c.shown(r2), "terms": c.words.list(parts)})
 
 
@@ -199,7 +199,7 @@ def origin(c: Case) -> Answer | None:
     label = (
         c.words.label("origin_effect.sign_change", change.label) if change is not None and change.label else "\u2014"
     )
-    fields = {"covariate": c.words.params(params), "coef": c.shown(coef), "p": c.shown(permuted), "change": label}
+    fields = {"covariate": c.words.regressor(params), "coef": c.shown(coef), "p": c.shown(permuted), "change": label}
     return Answer(status, fields)
 
 
@@ -230,7 +230,7 @@ def asymmetric(c: Case) -> Answer | None:
     toward = "toward_a" if c.near == c.pair[0] else "toward_b"
     same, open_ = labels.count(toward), labels.count("not_shown")
     other = len(labels) - same - open_
-    status = HOLDS if same == len(labels) else FAILS if not same and other else PART if same else UNSAID
+    status = HOLDS if same == len(labels) else FAILS if 2 * other > len(labels) else PART if same else UNSAID
     difference = c.shown(c.of_pair("pull.difference", "of=tilt", slice=c.lean))
     fields = {"near": c.near, "same": str(same), "other": str(other), "open": str(open_), "n": str(len(labels))}
     return Answer(status, fields | {"difference": difference, "slice": c.words.slice(c.lean)})
@@ -287,7 +287,7 @@ def demonstrations(c: Case) -> Answer | None:
 
 
 def _design(c: Case, params: str) -> str:
-    return c.words.params(params.partition(",")[0]).partition(": ")[2]
+    return c.words.setting(params, "design")
 
 
 def out_of_reach(c: Case) -> Answer | None:
@@ -369,13 +369,9 @@ def _blocks(case: Case, *, several: bool) -> list[Text | Bullets]:
     ]
     untested = [words.c(f"claim.{key}", **names) for key, answer in answers.items() if answer is None]
     label = [Text((words.c("of_pair", question=case.question, **names),), "label")] if several else []
-    rest = [Text((words.c("not_tested", claims=_quoted(words, untested)),), "note")] if untested else []
+    rest = [Text((words.c("not_tested", claims=words.c("between").join(untested)),), "note")] if untested else []
     return [*label, Bullets(tuple(entries), "verdicts"), *rest] if entries else []
 
 
 def _sentence(words: Words, key: str, answer: Answer) -> str:
     return words.t("then", first=words.c(f"status.{answer.status}"), second=words.c(f"by.{key}", **answer.fields))
-
-
-def _quoted(words: Words, claims: Sequence[str]) -> str:
-    return words.list([words.c("quoted", claim=claim) for claim in claims])

@@ -118,11 +118,24 @@ def _table(
     """These statistics of the pair, a row for each cell."""
     place = {"pool": pair[0], "pool_b": pair[1]}
     specs = [
-        Spec(statistic, params, place=place | NOBODY if statistic.endswith(".faithful") else place)
+        Spec(statistic, params, _title(b, statistic, params), place=place | NOBODY if _nobody(statistic) else place)
         for statistic, params in columns
         if not params or b.view.has(statistic, params=params, question=b.question, **place)
     ]
     return b.table(name, caption, cell_heads(b, cells), specs, [("", cell_members(b, cells, cells))])
+
+
+def _nobody(statistic: str) -> bool:
+    """Whether an estimate is about no judge of the run."""
+    return statistic.endswith(".faithful")
+
+
+def _title(b: Builder, statistic: str, params: str = "") -> str:
+    """The heading of a column: a part by its name alone, a variant by what sets it apart."""
+    if "_split." in statistic:
+        return b.words.x(f"column.{statistic.rpartition('.')[2]}")
+    name = b.words.statistic(statistic)
+    return b.words.x(f"variant.{params.replace('=', '_')}", name=name) if params else name
 
 
 def _by_culture(b: Builder, place: str, pair: tuple[str, str], cells: Sequence[Cell]) -> list[Grid | None]:
@@ -131,7 +144,8 @@ def _by_culture(b: Builder, place: str, pair: tuple[str, str], cells: Sequence[C
     for number, part in enumerate(_slices(b)[1:]):
         where = {"pool": pair[0], "pool_b": pair[1], "slice": part}
         specs = [
-            Spec(name, place=where | NOBODY if name.endswith(".faithful") else where) for name, _ in _split("tilt")
+            Spec(name, title=_title(b, name), place=where | NOBODY if _nobody(name) else where)
+            for name, _ in _split("tilt")
         ]  # fmt: skip
         caption = b.words.x("caption.tilt_split_in", a=pair[0], b=pair[1], slice=b.words.slice(part))
         members = [("", cell_members(b, cells, cells))]

@@ -55,20 +55,14 @@ def _named(pools: tuple[str, str]) -> str:
     return " / ".join(pool for pool in pools if pool)
 
 
-def _settings(params: str) -> dict[str, str]:
-    return {name: value for name, _, value in (part.partition("=") for part in params.split(",") if part)}
-
-
 def _of(b: Builder, params: str) -> str:
-    return b.words.statistic(_settings(params)["of"])
+    return b.words.statistic(b.words.setting(params, "of"))
 
 
 def _factor(b: Builder, statistic: str, params: str) -> str:
     """The column behind an effect: of the design's parts, or named in the params."""
-    named = _settings(params).get("factor")
-    if named is not None:
-        return b.words.params(f"factor={named}").partition(": ")[2]
-    return str(b.view.design(b.question).get(statistic.partition("_")[0]) or "")
+    named = b.words.setting(params, "factor")
+    return named or str(b.view.design(b.question).get(statistic.partition("_")[0]) or "")
 
 
 def levels(b: Builder, pair: Pair) -> Grid | None:
@@ -125,7 +119,7 @@ def _cultures(b: Builder) -> list[str]:
 
 
 def _design(b: Builder, params: str) -> str:
-    return b.words.params(f"design={_settings(params).get('design', '')}").partition(": ")[2]
+    return b.words.setting(params, "design")
 
 
 def _who(b: Builder, row: Row) -> str:
@@ -178,9 +172,9 @@ def covariate_gaps(b: Builder, pair: Pair) -> Grid | None:
     specs = []
     for statistic in ("icl_effect.covariate_gap", "icl_effect.covariate_gap_change"):
         for params in b.view.variants(statistic, question=b.question, **place):
-            told = _settings(params)
-            if told.get("of") == "tilt":
-                group = f"{w.statistic(statistic)}: {w.params(','.join(f'{k}={told[k]}' for k in ('level', 'minus')))}"
+            if w.setting(params, "of") == "tilt":
+                sides = " \u2212 ".join(w.setting(params, name) for name in ("level", "minus"))
+                group = f"{w.statistic(statistic)}: {sides}"
                 specs.append(Spec(statistic, params, _design(b, params), group, place))
     return b.table(
         "icl-gaps", w.x("caption.icl_gaps", a=pair[0], b=pair[1]), [w.t("head.slice")], _anywhere(b, specs),
@@ -222,13 +216,13 @@ def bins(b: Builder, pair: Pair) -> list[Grid]:
     """T where a pool finds the items little, fairly and well recognizable: thirds, a table for each culture."""
     w, place = b.words, between(pair)
     variants = b.view.variants("recognizability_bins.tilt", question=b.question, **place)
-    thirds = [params for params in variants if _settings(params)["bins"] == "3"]
+    thirds = [params for params in variants if w.setting(params, "bins") == "3"]
     grids: list[Grid] = []
     for part in _cultures(b):
         rows = [row for row in rows_of(b, "recognizability_bins.tilt", **place) if row.slice == part]
         specs = [
-            Spec("recognizability_bins.tilt", params, w.x(f"bin.{_settings(params)['bin'].replace('-', '_')}"),
-                 w.params(f"by={_settings(params)['by']}").partition(": ")[2], place)
+            Spec("recognizability_bins.tilt", params, w.x(f"bin.{w.setting(params, 'bin').replace('-', '_')}"),
+                 w.setting(params, "by"), place)
             for params in thirds
         ]  # fmt: skip
         caption = w.x("caption.bins", slice=w.slice(part), a=pair[0], b=pair[1])

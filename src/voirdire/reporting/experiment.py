@@ -20,6 +20,8 @@ from voirdire.reporting.experiment_tables import Pair, between, covariate_levels
 from voirdire.reporting.grid import Builder, Grid
 
 Found = Grid | None | Sequence[Grid]
+PULLED = ("tilt", "orientation.w")
+MOST_JUDGES = 12
 OPEN = ("icl-tilt", "icl-mean-rating")
 
 
@@ -116,8 +118,8 @@ def variance(b: Builder) -> Section:
     """Where the variance of delta lies, and what a covariate of the judges shifts."""
     blocks: list[Any] = list(_each(b, lambda pair: tables.r2(b, pair)))
     found = _each(b, lambda pair: tables.origin(b, pair))
-    blocks += [grid for grid in found if "conditions" not in grid.id]
-    blocks += _folded(b, "origin_conditions", [grid for grid in found if "conditions" in grid.id])
+    more = [grid for grid in found if grid.id.startswith(("origin-whole", "origin-conditions"))]
+    blocks += [*(grid for grid in found if grid not in more), *_folded(b, "origin", more)]
     return _section(b, "variance", blocks)
 
 
@@ -127,11 +129,11 @@ def personas(b: Builder) -> Section:
     for number, pair in enumerate(b.view.pairs(b.question)):
         name = f"personas-{number + 1}"
         blocks += _figure(b, name, _persona_chart(b, pair), "personas", a=pair[0], b=pair[1])
-    for of in ("tilt", "orientation.w"):
-        blocks += _each(b, lambda pair, of=of: tables.pulls(b, pair, of))  # type: ignore[misc]
-    blocks.append(tables.persona_match(b))
-    low = tables.floor_gap(b)
-    blocks += _folded(b, "floor_gap", [low] if low else [])
+    pulls = _each(b, lambda pair: [grid for of in PULLED if (grid := tables.pulls(b, pair, of))])
+    few = len(b.view.judges) <= MOST_JUDGES
+    blocks += [*(grid for grid in pulls if few), tables.persona_match(b, whole=True)]
+    further = [*(grid for grid in pulls if not few), tables.persona_match(b, whole=False), tables.floor_gap(b)]
+    blocks += _folded(b, "personas", [grid for grid in further if grid])
     return _section(b, "personas", blocks)
 
 

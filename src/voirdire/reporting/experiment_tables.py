@@ -110,7 +110,7 @@ def r2(b: Builder, pair: Pair) -> Grid | None:
 
 def _term(b: Builder, params: str) -> str:
     """``term=judge`` in words; a covariate by its name."""
-    name = b.words.params(params).partition(": ")[2]
+    name = b.words.setting(params, "term")
     return b.words.x(f"r2.{name}") if name in ("judge", "condition") else name
 
 
@@ -119,7 +119,8 @@ def origin(b: Builder, pair: Pair) -> list[Grid]:
     place = between(pair)
     grids = []
     for number, params in enumerate(_plain(b.view.variants("origin_effect.coef", question=b.question, **place))):
-        grids += [_origin(b, pair, params, number + 1), _conditions(b, pair, params, number + 1)]
+        grids += [_origin(b, pair, params, number + 1, whole=whole) for whole in (False, True)]
+        grids.append(_conditions(b, pair, params, number + 1))
     return [grid for grid in grids if grid]
 
 
@@ -127,7 +128,8 @@ def _plain(variants: Sequence[str]) -> list[str]:
     return [params for params in variants if "se=" not in params]
 
 
-def _origin(b: Builder, pair: Pair, params: str, number: int) -> Grid | None:
+def _origin(b: Builder, pair: Pair, params: str, number: int, *, whole: bool) -> Grid | None:
+    """In the baseline with one error; or (``whole``) in every block with every error."""
     w, place = b.words, between(pair)
     general, these = w.x("origin.general"), w.x("origin.these")
     specs = [Spec("origin_effect.coef", params, place=place)]
@@ -135,7 +137,7 @@ def _origin(b: Builder, pair: Pair, params: str, number: int) -> Grid | None:
         Spec(f"origin_effect.{name}", params, group=general, place=place)
         for name in ("judge_permutation_p", "judge_t", "judge_t_p")
     ]
-    for kind in ERRORS:
+    for kind in ERRORS if whole else ERRORS[:1]:
         full = f"{params},se={kind}"
         title = w.x(f"origin.{kind}")
         specs += [
@@ -143,15 +145,17 @@ def _origin(b: Builder, pair: Pair, params: str, number: int) -> Grid | None:
             for name in ("se", "p")
         ]
     specs.append(Spec("origin_effect.sign_change", params, place=place))
-    rows = list(b.view.rows("origin_effect.coef", question=b.question, params=params, **place))
+    block = {} if whole else {"condition": first_block(b)}
+    rows = list(b.view.rows("origin_effect.coef", question=b.question, params=params, **place, **block))
     members: list[Member] = [
         ((w.slice(row.slice), w.condition(row.condition)),
          {"judge": row.judge, "condition": row.condition, "slice": row.slice})
         for row in rows
     ]  # fmt: skip
-    caption = w.x("caption.origin", covariate=w.params(params), a=pair[0], b=pair[1])
+    caption = w.x("caption.origin", covariate=w.regressor(params), a=pair[0], b=pair[1])
     heads = [w.t("head.slice"), w.t("head.condition")]
-    return b.table(f"origin-{number}", caption, heads, specs, [("", members)])
+    name = f"origin-whole-{number}" if whole else f"origin-{number}"
+    return b.table(name, caption, heads, specs, [("", members)])
 
 
 def _conditions(b: Builder, pair: Pair, params: str, number: int) -> Grid | None:
@@ -165,7 +169,7 @@ def _conditions(b: Builder, pair: Pair, params: str, number: int) -> Grid | None
          {"judge": row.judge, "condition": row.condition, "slice": row.slice})
         for row in rows
     ]  # fmt: skip
-    caption = w.x("caption.origin_conditions", covariate=w.params(params), a=pair[0], b=pair[1])
+    caption = w.x("caption.origin_conditions", covariate=w.regressor(params), a=pair[0], b=pair[1])
     heads = [w.t("head.slice"), w.t("head.condition")]
     return b.table(f"origin-conditions-{number}", caption, heads, specs, [("", members)])
 
@@ -192,9 +196,12 @@ def _says(params: str, pool: str, of: str) -> bool:
     return set(params.split(",")) == {f"toward={quote(pool)}", f"of={of}"}
 
 
-def persona_match(b: Builder) -> Grid | None:
-    """Own-pool error with the persona of the image's culture, and with another pool's."""
-    rows = rows_of(b, "persona_match.matched")
+def persona_match(b: Builder, *, whole: bool) -> Grid | None:
+    """Own-pool error with the persona of the image's culture, and with another pool's.
+
+    whole : over all cultures together; else in each culture, against its pool
+    """
+    rows = [row for row in rows_of(b, "persona_match.matched") if (row.slice == "all") == whole]
     specs = [Spec(f"persona_match.{part}") for part in ("matched", "mismatched", "difference")]
     pools = list(dict.fromkeys(row.pool for row in rows))
     w = b.words
@@ -206,7 +213,8 @@ def persona_match(b: Builder) -> Grid | None:
         for who in judged(b, (row for row in rows if row.pool == pool and row.slice == part))
     ]  # fmt: skip
     heads = [w.t("head.slice"), w.t("head.judge")]
-    return b.table("persona-match", w.x("caption.persona_match"), heads, specs, [("", members)])
+    name = "persona-match" if whole else "persona-match-cultures"
+    return b.table(name, w.x("caption.persona_match"), heads, specs, [("", members)])
 
 
 def floor_gap(b: Builder) -> Grid | None:

@@ -59,10 +59,10 @@ def _decomposition_chart(
     for place, (name, bars, marks, neutral) in enumerate(panels):
         axis = alt.Axis(labelLimit=220, ticks=False, domain=False, labels=place == 0)
         y = alt.Y("name:N", sort=order, title=None, axis=axis, scale=alt.Scale(domain=order))
-        chart = alt.layer(*_zero_lines(neutral, title), *_parts(bars, marks, titles, x, y, title))
+        chart = alt.layer(*_zero_lines(neutral, title), *_parts(bars, marks, titles, (x, y), title))
         panel = alt.Title(name if len(panels) > 1 else "", anchor="start", fontSize=12)
-        charts.append(chart.resolve_scale(color="independent", shape="independent").properties(title=panel, **size))
-    return finish(alt.hconcat(*charts, spacing=18).resolve_legend(color="shared", shape="shared"))
+        charts.append(chart.properties(title=panel, **size))
+    return finish(alt.hconcat(*charts, spacing=18))
 
 
 def _limits(bars: Sequence[dict[str, Any]], marks: Sequence[dict[str, Any]]) -> list[float]:
@@ -87,10 +87,15 @@ def _zero_lines(neutral: float | None, title: str) -> list[Any]:
 
 
 def _parts(
-    bars: list[dict[str, Any]], marks: list[dict[str, Any]], titles: Mapping[str, str], x: Any, y: Any, title: str
+    bars: list[dict[str, Any]],
+    marks: list[dict[str, Any]],
+    titles: Mapping[str, str],
+    axes: tuple[Any, Any],
+    title: str,
 ) -> list[Any]:
-    """The stacked parts and the two marks."""
+    """The stacked parts and the two marks. axes : x and y."""
     alt = altair()
+    x, y = axes
     names = [titles[part] for part in PARTS]
     color = alt.Color("part:N", scale=alt.Scale(domain=names, range=list(PAINT.values())), title=None, sort=names)
     ends = [titles["base"], titles["observed"]]
@@ -125,7 +130,9 @@ def _weights_chart(points: list[dict[str, Any]], pair: tuple[str, str], view: Vi
     title = words.x("figure.w_axis", a=pair[0], b=pair[1])
     order = [point["name"] for point in points]
     scale = alt.Scale(domain=list(EDGE), nice=False)
-    x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], grid=False))
+    x = alt.X(
+        "value:Q", title=title, scale=scale, axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2f", grid=False)
+    )
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
     ends = [
         alt.Chart(alt.Data(values=[{"value": place, "label": pool}]))

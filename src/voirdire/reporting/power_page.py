@@ -39,9 +39,7 @@ def page(table: PowerTable, lang: str = "en") -> Report:
         (text("power.fact.seed", lang), str(options.seed)),
     ]
     sections = [first, picture, plans, how]
-    return Report(
-        lang, text("power.title", lang), text("power.subtitle", lang), words.t("simulated"), facts, sections, words
-    )
+    return Report(lang, text("power.title", lang), text("power.subtitle", lang), "", facts, sections, words)
 
 
 def needed_sentences(table: PowerTable, lang: str) -> Iterator[str]:

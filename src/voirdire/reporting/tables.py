@@ -42,7 +42,10 @@ AGAINST = (
     "mae", "mae_vs_constant", "ceiling.judge", "ceiling.own", "plurality_agreement", "bias", "pearson", "spearman",
     "kappa_qw", "verdict",
 )  # fmt: skip
-CENTRE = ("delta", "delta_sq", "tilt", "tilt:form=ratio", "tilt:control=permuted", "delta_test.t_p_holm", "verdict")
+CENTRE = (
+    "delta", "delta_sq", "tilt", "tilt:form=ratio", "tilt:control=permuted", "delta_test.t_p_holm", "verdict",
+    "orientation.w", "orientation.verdict",
+)  # fmt: skip
 FURTHER = (
     "delta_test.wilcoxon_p", "delta_test.wilcoxon_p_holm", "delta_test.wilcoxon_p_bh", "delta_test.n_zero",
     "delta_test.t_p", "delta_test.t_p_bh", "tilt.share_small_gaps", "equalised.delta", "equalised.tilt",

@@ -70,6 +70,8 @@ def _pair_sentence(view: View, words: Words, question: str, cell: Cell, pair: tu
     if label is None:
         return ""
     key = _undecided(view, place) if label == "undecided" else _why(view, question, label, row, pair)
+    if label in {"nearer_a", "nearer_b"} and view.row("orientation.verdict", **place) is not None:
+        key = f"{label}_told"
     sentence = words.t(f"verdict.pair.{key}", a=pair[0], b=pair[1], least=LEAST)
     tilt = view.row("tilt", **place)
     if tilt is None or tilt.value is None or label == "cannot_say":

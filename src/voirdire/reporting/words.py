@@ -156,6 +156,20 @@ class Words:
         pairs = (part.partition("=") for part in params.split(",") if part)
         return View.clean(", ".join(f"{name}: {unquote(value)}" for name, _, value in pairs))
 
+    def setting(self, params: str, name: str) -> str:
+        """The value of one parameter of an estimate, decoded; empty where it has none.
+
+        >>> Words("en").setting("design=a%2Cb,against=base", "design")
+        'a,b'
+        """
+        found = (part.partition("=") for part in params.split(","))
+        return View.clean(next((unquote(value) for key, _, value in found if key == name), ""))
+
+    def regressor(self, params: str) -> str:
+        """The covariate of an effect and the level that is held against the others (``origin: us``)."""
+        covariate, level = self.setting(params, "covariate"), self.setting(params, "level")
+        return f"{covariate}: {level}" if level else covariate
+
     def group(self, name: str) -> str:
         """Whose estimate it is: a judge, all judges (``*``), or the judges of a level (``origin=us``)."""
         if name == "*":

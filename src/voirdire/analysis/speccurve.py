@@ -29,6 +29,7 @@ from voirdire.analysis.panels import build_panel
 from voirdire.analysis.rows import Table
 from voirdire.analysis.specifications import (
     DELTA,
+    STATISTICS,
     TILT,
     WEIGHT,
     ZERO,
@@ -78,7 +79,14 @@ class SpecificationCurve:
         does not), ``changes``, ``undecided`` (the main interval reaches the middle), ``undefined``
         """
         rows = [_summary(group) for _, group in self.frame.group_by(GROUP, maintain_order=True)]
-        return pl.DataFrame(rows, infer_schema_length=None)
+        judges = list(dict.fromkeys(row["judge"] for row in rows))
+        pairs = list(dict.fromkeys((row["question"], row["pool"], row["pool_b"]) for row in rows))
+
+        def place(row: Mapping[str, Any]) -> tuple[int, int, int]:
+            pair = pairs.index((row["question"], row["pool"], row["pool_b"]))
+            return pair, judges.index(row["judge"]), STATISTICS.index(row["statistic"])
+
+        return pl.DataFrame(sorted(rows, key=place), infer_schema_length=None)
 
 
 def speccurve(

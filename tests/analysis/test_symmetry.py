@@ -52,7 +52,7 @@ def disordered(made: Corpus, judged: Judgments, rng: np.random.Generator) -> tup
     other = replace(made, items=shuffled(made.items, rng), ratings=shuffled(made.ratings, rng))
     return other, replace(
         judged,
-        table=shuffled(judged.table, rng),
+        rows=shuffled(judged.table, rng),
         cells=shuffled(judged.cells, rng),
         judges=shuffled(judged.judges, rng),
     )
@@ -101,7 +101,7 @@ def test_a_judge_does_not_depend_on_the_other_judges(world: World) -> None:
     made, judged = world.make()
     alone = replace(
         judged,
-        table=judged.table.filter(judge="j0"),
+        rows=judged.table.filter(judge="j0"),
         cells=judged.cells.filter(judge="j0"),
         judges=judged.judges.filter(judge="j0"),
     )

@@ -119,7 +119,7 @@ def judged_questions(contexts: list[Context], judgments: Judgments | None) -> li
     if judgments is None:
         return []
     known = {context.panel.question.id for context in contexts}
-    judged = [name for name in judgments.table["question"].unique(maintain_order=True).to_list() if name in known]
+    judged = [name for name in judgments.questions if name in known]
     if not judged:
         raise InputError("audit.nothing_judged", questions=", ".join(sorted(known)))
     return judged

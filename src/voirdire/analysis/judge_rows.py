@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from voirdire.simulation.controls import control_judges
 from voirdire.statistic import Statistic
 from voirdire.stats.ceilings import judge_ceiling_repeats, judge_disagreement, leave_one_out
 from voirdire.stats.features import TIE, Array, Features, PoolArrays
+from voirdire.stats.level_cube import LevelCube, LevelFeatures
 from voirdire.stats.per_item import PerItem
 from voirdire.stats.recalibration import best_constant, best_label, make_folds, whole_constant, whole_label
 
@@ -60,9 +62,10 @@ def with_controls(context: Context, cells: Cells, selections: Selections, rank_o
     scale = panel.scale
     pairs = [(context.pools[a], context.pools[b]) for a, b in context.detail]
     controls = control_judges(consensus, context.pools, scale, context.rng("controls"), pairs)
-    n_cells, n_controls = len(cells.cube), len(controls)
-    cube = np.full((n_cells + n_controls, *cells.cube.shape[1:]), np.nan)
-    cube[:n_cells] = cells.cube
+    ratings = cells.cube
+    n_cells, n_controls = len(ratings), len(controls)
+    cube = np.full((n_cells + n_controls, *ratings.shape[1:]), np.nan)
+    cube[:n_cells] = ratings
     cube[n_cells:, :, 0] = list(controls.values())
     matrix = np.zeros((len(selections) + n_controls, n_cells + n_controls))
     matrix[: len(selections), :n_cells] = selections.matrix
@@ -90,16 +93,8 @@ def _add_slice(context: Context, judged: Judged, selections: Selections, name: s
     whole = name == "all"
     used = len(judged.cube) if whole else judged.n_cells
     arrays = subset(context.panel.arrays, mask)
-    cube = judged.cube[:used, mask]
-    counts = context.panel.counts[:, mask]
-    features = Features(
-        arrays,
-        cube,
-        min_gap=context.options.min_gap,
-        constants=_best_constants(context, arrays, name),
-        loo=_leave_one_out(context, counts, cube) if whole else None,
-    )
     sampler = sampler_of(context, name, mask)
+    features = _features(context, judged, arrays, (name, mask), whole=whole, by_level=not sampler.draws_raters)
     writer = _Writer(context, judged, selections, name, mask, excluded_of(judged, selections, mask), sampler)
     codes = scale_codes(context.panel)
     matrix = selections.matrix[:, :used]
@@ -118,6 +113,25 @@ def _add_slice(context: Context, judged: Judged, selections: Selections, name: s
                 mirrored = [statistic for statistic in statistics if statistic.both_ways]
                 writer.add(compute(mirrored, features, target[::-1], sampler, matrix), target[::-1])
             features.forget()
+
+
+def _features(
+    context: Context, judged: Judged, arrays: PoolArrays, part: tuple[str, Mask], *, whole: bool, by_level: bool
+) -> Features:
+    """The features of the cells, on the items of a slice; of the controls and against left-out raters on all items.
+
+    by_level : whether those of cells with one rating an item may be looked up by its level
+    """
+    name, mask = part
+    constants = _best_constants(context, arrays, name)
+    loo = partial(_leave_one_out, context, context.panel.counts[:, mask]) if whole else None
+    held, min_gap = judged.cells.held, context.options.min_gap
+    if by_level and isinstance(held, LevelCube) and held.n_repeats == 1:
+        others = judged.cube[judged.n_cells :, mask] if whole else None
+        return LevelFeatures(arrays, held.on_items(mask), others, min_gap=min_gap, constants=constants, loo=loo)
+    cube = judged.cube[:, mask] if whole else judged.cube[: judged.n_cells, mask]
+    errors = None if loo is None else loo(cube)
+    return Features(arrays, cube, min_gap=min_gap, constants=constants, loo=errors)
 
 
 def _best_constants(context: Context, arrays: PoolArrays, name: str) -> Array:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from voirdire.corpus.corpus import Corpus, Judgments, Question
+from voirdire.corpus.corpus import Coded, CodedQuestion, Corpus, Judgments, Question
 from voirdire.scales import Scale
 from voirdire.stats.features import Array, PoolArrays, ScaleCuts
+from voirdire.stats.level_cube import MOST_LEVELS, LevelCube
 
 Ints = npt.NDArray[np.int64]
 MOST_VALUES = 1001
@@ -81,14 +83,20 @@ class Panel:
 class Cells:
     """The judgments of one question.
 
-    frame : judge, condition and a column per factor, one row per cell; cube : (C, I, R), NaN where there is no
-    rating; status : (C, I) index into ``reasons`` (0 = ok)
+    frame : judge, condition and a column per factor, one row per cell; held : the ratings (C, I, R) as places in a
+    list of levels, or as numbers, NaN where there is none, when there are over 127 different ones; status : (C, I)
+    index into ``reasons`` (0 = ok)
     """
 
     frame: pl.DataFrame
-    cube: Array
+    held: LevelCube | Array
     status: npt.NDArray[np.uint8]
     reasons: tuple[str, ...]
+
+    @property
+    def cube(self) -> Array:
+        """(C, I, R) the ratings as numbers, NaN where there is none; made anew where levels are held."""
+        return self.held.ratings() if isinstance(self.held, LevelCube) else self.held
 
 
 def cuts_of(scale: Scale) -> ScaleCuts:
@@ -315,7 +323,9 @@ def _with_shares(arrays: PoolArrays, shares: pl.DataFrame, items: pl.DataFrame, 
 
 def build_cells(judgments: Judgments, question: Question, corpus: Corpus, panel: Panel) -> Cells:
     """The judgments of a question as an array over its items; judgments of other items are not in it."""
-    table = judgments.table.filter(pl.col("question") == question.id)
+    if isinstance(judgments.rows, Coded):
+        return _decoded(judgments.rows.questions[question.id], judgments.cells, panel)
+    table = judgments.rows.filter(pl.col("question") == question.id)
     frame = judgments.cells.join(
         table.select("judge", "condition").unique(), on=["judge", "condition"], how="semi", maintain_order="left"
     )
@@ -327,20 +337,60 @@ def build_cells(judgments: Judgments, question: Question, corpus: Corpus, panel:
     return _cube(frame, joined, panel)
 
 
+def _decoded(coded: CodedQuestion, cells: pl.DataFrame, panel: Panel) -> Cells:
+    """The cells of judgments that were read in pieces; of several repeats without a rating the last tells why."""
+    codes, places = coded.codes[:, panel.item_rows], coded.status[:, panel.item_rows]
+    held: LevelCube | Array = LevelCube(codes, coded.values) if codes.dtype == np.int8 else _floats(coded, codes)
+    if panel.ranges is not None:
+        low, extent = (end[:, None] for end in panel.ranges)
+        held = (_floats(coded, codes) - low) / extent
+    last = places[..., 0]
+    for repeat in range(1, places.shape[-1]):
+        last = np.where(places[..., repeat] > 0, places[..., repeat], last)
+    found = sorted({coded.statuses[place] for place in np.unique(places) if place} - {"ok"})
+    reasons = ("ok", *found, "absent")
+    known = {name: code for code, name in enumerate(reasons)}
+    status = np.array([known.get(name, 0) for name in coded.statuses], dtype=np.uint8)[last]
+    status[(codes >= 0).any(-1)] = 0
+    return Cells(cells[coded.cells], held, status, reasons)
+
+
+def _floats(coded: CodedQuestion, codes: npt.NDArray[np.signedinteger[Any]]) -> Array:
+    return np.asarray(np.append(coded.values, np.nan)[codes])
+
+
 def _cube(frame: pl.DataFrame, joined: pl.DataFrame, panel: Panel) -> Cells:
     ranks = joined.select(pl.col("repeat").rank("dense").over("cell", "item")).to_series()
     repeat = ranks.to_numpy().astype(np.int64) - 1
-    n_repeats = int(repeat.max()) + 1 if repeat.size else 1
+    n_repeats = int(repeat.max(initial=0)) + 1
+    if n_repeats > 1:
+        order = joined.select(pl.arg_sort_by("repeat", maintain_order=True)).to_series()
+        joined, repeat = joined[order], repeat[order.to_numpy()]
     cell, item = joined["cell"].to_numpy().astype(np.int64), joined["item"].to_numpy().astype(np.int64)
-    cube = np.full((frame.height, panel.n_items, n_repeats), np.nan)
-    value = joined["value"].to_numpy().astype(float)
-    if panel.ranges is not None:
-        value = (value - panel.ranges[0][item]) / panel.ranges[1][item]
-    cube[cell, item, repeat] = value
+    held = _held(joined["value"], (cell, item, repeat), (frame.height, panel.n_items, n_repeats), panel)
     statuses = joined["status"].cast(pl.String)
     reasons = ("ok", *sorted(set(statuses.unique().to_list()) - {"ok"}), "absent")
-    status = np.full(cube.shape[:2], reasons.index("absent"), dtype=np.uint8)
+    status = np.full((frame.height, panel.n_items), reasons.index("absent"), dtype=np.uint8)
     codes = statuses.replace_strict({name: code for code, name in enumerate(reasons)}, return_dtype=pl.UInt8)
     status[cell, item] = codes.to_numpy()
-    status[~np.isnan(cube).all(-1)] = 0
-    return Cells(frame, cube, status, reasons)
+    answered = joined["value"].is_not_null().to_numpy()
+    status[cell[answered], item[answered]] = 0
+    return Cells(frame, held, status, reasons)
+
+
+def _held(
+    values: pl.Series, place: tuple[Ints, Ints, Ints], shape: tuple[int, int, int], panel: Panel
+) -> LevelCube | Array:
+    """The ratings as levels where there are few, else as numbers; of items with scales of their own from 0 to 1."""
+    levels = values.drop_nulls().unique().sort()
+    if panel.ranges is None and len(levels) <= MOST_LEVELS:
+        codes = np.full(shape, -1, dtype=np.int8)
+        codes[place] = levels.search_sorted(values).to_numpy()
+        codes[tuple(index[values.is_null().to_numpy()] for index in place)] = -1
+        return LevelCube(codes, levels.to_numpy().astype(float))
+    numbers = values.to_numpy().astype(float)
+    if panel.ranges is not None:
+        numbers = (numbers - panel.ranges[0][place[1]]) / panel.ranges[1][place[1]]
+    cube = np.full(shape, np.nan)
+    cube[place] = numbers
+    return cube

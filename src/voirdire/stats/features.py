@@ -6,7 +6,7 @@ Shapes: C cells, I items, K pools, L levels, R repeats. Inside these arrays NaN 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 TIE = 1e-9
+MOST_HELD = 16_000_000
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class Features:
         loo: tuple[Array, Array] | None = None,
     ) -> None:
         self.pools = pools
-        self.cube = None if ratings is None else (ratings[..., None] if ratings.ndim == 2 else ratings)
+        self._cube = None if ratings is None else (ratings[..., None] if ratings.ndim == 2 else ratings)
         self.min_gap = min_gap
         self.constants = constants
         self.loo = loo
@@ -159,6 +160,23 @@ class Features:
         """Drop what is kept (memory)."""
         self._kept.clear()
 
+    def blocks(self) -> Iterator[Features]:
+        """Parts of the cells one after the other, of a size that memory allows; these features when they are few."""
+        cube = self.cube
+        step = None if cube is None else max(1, MOST_HELD // max(cube.shape[1] * cube.shape[2], 1))
+        if cube is None or step is None or len(cube) <= step:
+            yield self
+            return
+        for start in range(0, len(cube), step):
+            part = slice(start, start + step)
+            loo = None if self.loo is None else (self.loo[0][:, part], self.loo[1][:, part])
+            yield Features(self.pools, cube[part], min_gap=self.min_gap, constants=self.constants, loo=loo)
+
+    @property
+    def cube(self) -> Array | None:
+        """(C, I, R) the cells' ratings; None for the pools alone."""
+        return self._cube
+
     @cached_property
     def answered(self) -> npt.NDArray[np.bool_]:
         """(C, I) whether a cell has a rating of the item."""
@@ -172,9 +190,10 @@ class Features:
     @property
     def ratings(self) -> Array:
         """(C, I, R) the cells' ratings. ValueError for the pools alone."""
-        if self.cube is None:
+        cube = self.cube
+        if cube is None:
             raise ValueError("these features have no judge")  # noqa: TRY003
-        return self.cube
+        return cube
 
     def over_repeats(self, values: Array) -> Array:
         """(C, I, R) -> (C, I): mean over the repeats that exist."""

@@ -7,16 +7,19 @@ Shapes: C cells, I items, L levels, F tables, R repeats.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.stats.features import Array
+from voirdire.stats.features import FEATURES, MOST_HELD, Array, Features, PoolArrays
 
 Codes = npt.NDArray[np.int8]
+LeaveOneOut = Callable[[Array], tuple[Array, Array]]
 MOST_LEVELS = 127
-BLOCK = 1_000_000
+BLOCK = 50_000
 
 
 @dataclass(frozen=True)
@@ -100,17 +103,87 @@ class LevelCube:
         return [(codes == level).sum(-1) / n for level in range(self.values.size)]
 
     def gather(self, table: Array) -> Array:
-        """(C, I) entries of one table (L, I) at the levels given, 0 where there is no rating; for one repeat."""
+        """(C, I) entries of one table (L + 1, I) at the levels given, its last row where there is no rating.
+
+        For one repeat; ValueError for more.
+        """
         if self.n_repeats != 1:
             raise ValueError("one repeat only")  # noqa: TRY003
-        size, n_items = table.shape
-        padded = np.zeros((size + 1, n_items))
-        padded[:size] = table
-        flat, places = padded.ravel(), np.arange(n_items)
+        n_items = table.shape[1]
+        flat, places = np.ascontiguousarray(table).ravel(), np.arange(n_items)
         found = np.empty(self.codes.shape[:2])
         for cell, codes in enumerate(self.codes[..., 0]):
-            rows = np.where(codes < 0, size, codes).astype(np.int64)
-            rows *= n_items
-            rows += places
-            np.take(flat, rows, out=found[cell])
+            rows = np.where(codes < 0, self.values.size, codes).astype(np.intp) * n_items
+            np.take(flat, rows + places, out=found[cell])
         return found
+
+    def on_items(self, items: npt.NDArray[np.bool_]) -> LevelCube:
+        """The cube on some of the items, by a mask (I,)."""
+        return LevelCube(self.codes[:, items], self.values)
+
+
+class LevelFeatures(Features):
+    """The features of cells on a scale of few levels, looked up in those of one judge for each level.
+
+    What a cell with one rating an item adds depends on the item and the level alone, so the features of L constant
+    judges (and of one without a rating) hold those of any number of cells. They are the same numbers, by the same
+    code. Further cells, which are on no level, come behind them.
+
+    levels : one repeat; others : (O, I, R) or None; loo : what gives the errors against leave-one-out consensuses
+    """
+
+    def __init__(
+        self,
+        pools: PoolArrays,
+        levels: LevelCube,
+        others: Array | None = None,
+        *,
+        min_gap: float = 0.0,
+        constants: Array | None = None,
+        loo: LeaveOneOut | None = None,
+    ) -> None:
+        super().__init__(pools, None, min_gap=min_gap, constants=constants)
+        self.levels = levels
+        constant = np.append(levels.values, np.nan)[:, None, None] * np.ones((1, levels.codes.shape[1], 1))
+        self.of_levels = self._plain(constant, loo)
+        self.others = None if others is None else self._plain(others, loo)
+
+    def _plain(self, cube: Array, loo: LeaveOneOut | None) -> Features:
+        errors = None if loo is None else loo(cube)
+        return Features(self.pools, cube, min_gap=self.min_gap, constants=self.constants, loo=errors)
+
+    @property
+    def cube(self) -> Array:
+        """(C, I, R) the ratings of all cells, made when it is asked for."""
+        own = self.levels.ratings()
+        if self.others is None:
+            return own
+        others = self.others.ratings
+        whole = np.full((len(own) + len(others), *others.shape[1:]), np.nan)
+        whole[: len(own), :, :1], whole[len(own) :] = own, others
+        return whole
+
+    def get(self, name: str, target: tuple[int, ...] = ()) -> Array:
+        """The feature ``name``; nothing but the small table of the levels is kept."""
+        table = self.of_levels.get(name, target)
+        if FEATURES[name][0] in ("pool", "pair"):
+            return table
+        own = self.levels.gather(table)
+        return own if self.others is None else np.concatenate([own, self.others.get(name, target)])
+
+    def blocks(self) -> Iterator[Features]:
+        """Parts of the cells, of a size that memory allows, and then the further cells."""
+        step = max(1, MOST_HELD // max(self.levels.codes.shape[1], 1))
+        for start in range(0, self.levels.n_cells, step):
+            part = copy(self)
+            part.levels = LevelCube(self.levels.codes[start : start + step], self.levels.values)
+            part.others = None
+            yield part
+        if self.others is not None:
+            yield from self.others.blocks()
+
+    def forget(self) -> None:
+        """Drop what is kept (memory)."""
+        self.of_levels.forget()
+        if self.others is not None:
+            self.others.forget()

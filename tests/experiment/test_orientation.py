@@ -156,6 +156,14 @@ def test_one_pool_above_the_other_everywhere() -> None:
     assert at(found, "orientation.w", judge="follows_b", condition="*").undefined == "gaps_one_sign"
 
 
+def test_one_pool_under_two_names() -> None:
+    tables = world()
+    first = tables["ratings"].filter(pl.col("pool") == "a")
+    tables["ratings"] = pl.concat([first, first.with_columns(pool=pl.lit("b"))])
+    found = audited(tables, two_pools="separate")
+    assert at(found, "orientation.w", judge="follows_b", condition="*").undefined == "equal_consensuses"
+
+
 def test_pools_without_raters_have_no_headline() -> None:
     tables = world()
     means = tables["ratings"].group_by("item_id", "pool").agg(pl.col("rating").mean()).sort("item_id", "pool")

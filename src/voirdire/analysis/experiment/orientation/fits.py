@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ import polars as pl
 
 from voirdire.analysis.context import Context, Mask, context_reason, subset
 from voirdire.analysis.judge_rows import Judged
-from voirdire.analysis.panels import Panel, RaterRows
+from voirdire.analysis.panels import Panel
 from voirdire.corpus.corpus import Corpus
 from voirdire.stats.consensus_noise import Shrinkage, merge_small
 from voirdire.stats.decomposition import CellFits, Coded, code_cells, fit_all, image_columns, regressors
@@ -185,31 +186,14 @@ def _reason(context: Context, pools: tuple[int, ...], arrays: PoolArrays) -> str
         return "nominal_scale"
     if panel.normalised:
         return "item_scales"
-    if any(_same_ratings(panel, k, other) for place, k in enumerate(pools) for other in pools[place + 1 :]):
-        return "same_raters"
     if arrays.mean.shape[1] < 10 + 2 * len(pools):
         return "few_items" if arrays.mean.shape[1] else "no_common_items"
-    if len(pools) == 2:
-        gap = arrays.mean[0] - arrays.mean[1]
-        if (np.abs(gap) <= TIE).all():
-            return "equal_consensuses"
-        if (gap >= -TIE).all() or (gap <= TIE).all():
-            return "gaps_one_sign"
+    gaps = [first - second for first, second in combinations(arrays.mean, 2)]
+    if any((np.abs(gap) <= TIE).all() for gap in gaps):
+        return "equal_consensuses"
+    if len(pools) == 2 and ((gaps[0] >= -TIE).all() or (gaps[0] <= TIE).all()):
+        return "gaps_one_sign"
     return None
-
-
-def _same_ratings(panel: Panel, a: int, b: int) -> bool:
-    """Whether two pools are the same ratings under two names."""
-    first, second = panel.rows[a], panel.rows[b]
-    if first.item.size == 0 or first.item.size != second.item.size:
-        return False
-    same_raters = panel.anonymous or np.array_equal(np.unique(first.rater), np.unique(second.rater))
-    return bool(same_raters and np.array_equal(first.item, second.item) and _equal_values(first, second))
-
-
-def _equal_values(first: RaterRows, second: RaterRows) -> bool:
-    orders = [np.lexsort((rows.value, rows.item)) for rows in (first, second)]
-    return bool(np.array_equal(first.value[orders[0]], second.value[orders[1]]))
 
 
 def reason_of(fits: SliceFits) -> str | None:

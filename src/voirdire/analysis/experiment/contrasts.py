@@ -21,6 +21,8 @@ from voirdire.statistic import REGISTRY
 from voirdire.stats.features import Array, Features
 from voirdire.stats.tests import benjamini_hochberg, holm
 
+ROUNDING = 1e-12
+
 
 class SliceSums:
     """The sums of features over the items of one slice, kept while the slice is worked on."""
@@ -77,7 +79,8 @@ def nothing(size: int, reason: str, draws: int = 0) -> Drawn:
 def contrast(drawn: Drawn, weights: npt.ArrayLike) -> Drawn:
     """Linear combinations (R, S) of S values, draw by draw.
 
-    Undefined, with the first reason, where a value with a weight is; n is the sum over those values.
+    Undefined, with the first reason, where a value with a weight is; n is the sum over those values. What is nothing
+    but rounding (under 1e-12) is 0.
 
     >>> two = Drawn(np.array([1.0, 3.0]), np.array([None, None]), np.array([[0.0], [1.0]]), np.array([5.0, 5.0]))
     >>> contrast(two, [[-1, 1]]).values
@@ -98,6 +101,8 @@ def contrast(drawn: Drawn, weights: npt.ArrayLike) -> Drawn:
     draws = w @ np.where(unknown, 0.0, of.draws)
     if unknown.any():
         draws[counts @ unknown.astype(float) > 0] = np.nan
+    for part in (values, draws):
+        part[np.abs(part) < ROUNDING] = 0.0
     return Drawn(values, reasons, draws, counts @ of.n)
 
 

@@ -1,11 +1,13 @@
 """Judgments in pieces: the same meaning as a table in memory, the same refusals by file and row."""
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.input.input_tables import balanced, keys, table, two_pools
 
+from voirdire.app.audit import audit
 from voirdire.corpus import parts
 from voirdire.corpus.corpus import Coded
 from voirdire.corpus.reading import CorpusOptions, JudgmentOptions, read_corpus, read_judgments
@@ -239,3 +241,43 @@ def test_items_with_scales_of_their_own(tmp_path):
     assert whole.table["status"].to_list().count("out_of_scale") == 1
     assert whole.rank_only == {("k", "rating")}
     same(whole, read_judgments(JudgmentOptions(write(tmp_path, frame, 2)), corpus))
+
+
+def small_audit():
+    """Ratings of two pools and judgments of two judges in two conditions and designs, on 30 items."""
+    rng = np.random.default_rng(5)
+    items = pl.DataFrame({"item_id": [f"i{n}" for n in range(30)]})
+    items = items.with_columns(culture=pl.Series(["us", "cn"] * 15))
+    raters = pl.DataFrame({"rater_id": ["u1", "u2", "u3", "c1", "c2"], "pool": ["us"] * 3 + ["cn"] * 2})
+    ratings = items.select("item_id").join(raters, how="cross")
+    ratings = ratings.with_columns(rating=pl.Series(rng.integers(1, 6, ratings.height)))
+    axes = {"judge": ["j", "k"], "condition": ["en", "zh"], "design": ["base", "aa"]}
+    judged = items.select("item_id")
+    for name, levels in axes.items():
+        judged = judged.join(pl.DataFrame({name: levels}), how="cross")
+    return items, ratings, judged.with_columns(rating=pl.Series(rng.integers(1, 6, judged.height)))
+
+
+@pytest.mark.parametrize("messy", [False, True])
+def test_an_audit_of_pieces_is_the_audit_of_the_table(messy, tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "BATCH", 50)
+    items, ratings, judged = small_audit()
+    if messy:
+        place = pl.int_range(pl.len())
+        judged = pl.concat([judged.with_columns(repeat=1), judged.with_columns(repeat=2, rating=6 - pl.col("rating"))])
+        key = ["item_id", "judge", "condition", "design", "repeat"]
+        judged = judged.with_columns(
+            status=pl.when(place % 17 == 0).then(pl.lit("refused")).otherwise(pl.lit("ok")),
+            item_id=pl.when(place % 29 == 0).then(pl.lit("nowhere")).otherwise("item_id"),
+            rating=pl.when(place % 31 == 0).then(pl.lit(9)).otherwise("rating"),
+        ).filter(place % 7 != 0).unique(key, maintain_order=True)  # fmt: skip
+    options = {"items": items, "draws": 20, "factors": ("design",), "min_raters": 1}
+    whole = audit(ratings, judged, **options).estimates
+    streamed = audit(ratings, write(tmp_path, judged, 3), **options).estimates
+    compared = [name for name in whole.columns if name != "signature"]
+    assert len(whole) > 500
+    for one, other in zip(whole.select(compared).rows(), streamed.select(compared).rows(), strict=True):
+        assert all(x == y or x == pytest.approx(y, rel=1e-6, abs=1e-9) for x, y in zip(one, other, strict=True)), (
+            one,
+            other,
+        )

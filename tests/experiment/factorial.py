@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,10 @@ import numpy as np
 import polars as pl
 from tests.analysis import builders
 
+from voirdire.analysis.evaluate import contexts_of, judged_cells, source_of
+from voirdire.analysis.experiment.design import Experiment, read_design
 from voirdire.analysis.profile import Profile
+from voirdire.analysis.rows import Table
 from voirdire.corpus.corpus import Corpus, Judgments
 
 CULTURES = ("us", "cn")
@@ -107,11 +110,7 @@ class Factorial:
         latent = (1 - weight) * us + weight * cn + rng.normal(0, 0.8, self.n_items)
         return np.clip(np.rint(latent), 1, 5)
 
-    def run(self, **options: Any) -> Profile:
-        """The audit, checked."""
-        return builders.run(self.made(), **options)
-
-    def made(self) -> tuple[Corpus, Judgments]:
+    def tables(self) -> tuple[Corpus, Judgments]:
         """The corpus and its judgments."""
         given = [
             (f"i{item:03}", f"{pool}{k}", pool, float(value))
@@ -119,11 +118,12 @@ class Factorial:
             for item, values in enumerate(ratings)
             for k, value in enumerate(values)
         ]
+        places = range(self.n_items)
         items = pl.DataFrame(
             {
-                "item_id": [f"i{item:03}" for item in range(self.n_items)],
-                "culture": [self.culture(item) for item in range(self.n_items)],
-                "category": [self.category(item) for item in range(self.n_items)],
+                "item_id": [f"i{item:03}" for item in places],
+                "culture": [self.culture(item) for item in places],
+                "category": [self.category(item) for item in places],
             }
         )
         judged = [(f"i{row.item:03}", row.judge, row.condition, 0, row.rating, "ok") for row in self.rows]
@@ -133,8 +133,20 @@ class Factorial:
             for name in ("persona", "detail", "language", "design")
         }
         corpus = builders.corpus(given, pools=self.pools, items=items)
-        judgments = builders.judgments(judged, factors=factors, covariates={"origin": dict(self.judges)})
-        return corpus, judgments
+        return corpus, builders.judgments(judged, factors=factors, covariates={"origin": dict(self.judges)})
+
+    def run(self, *parts: Callable[[Experiment], None], **options: Any) -> pl.DataFrame:
+        """The rows of some parts of the experiment's analysis, checked."""
+        corpus, judgments = self.tables()
+        table = Table(source_of(corpus, judgments))
+        (context,) = contexts_of(corpus, replace(builders.QUICK, **options), table)
+        judged = judged_cells(context, corpus, judgments)
+        design = read_design(judgments, judged, context.pools, context.options)
+        for part in parts:
+            part(Experiment(context, judged, design, corpus, {}))
+        frame = table.frame()
+        builders.check(Profile(frame, {}, None, None))
+        return frame
 
     def within(self, row: Row, slice_name: str) -> bool:
         """Whether a row is of a slice (``all``, ``culture=cn``, ``culture=cn&category=food``)."""
@@ -173,9 +185,9 @@ class Factorial:
         return float(np.corrcoef([row.rating for row in rows], [self.consensus[pool][row.item] for row in rows])[0, 1])
 
 
-def found(profile: Profile, statistic: str, **place: str) -> dict[tuple[str, ...], dict[str, Any]]:
+def found(frame: pl.DataFrame, statistic: str, **place: str) -> dict[tuple[str, ...], dict[str, Any]]:
     """Rows of a statistic at a place by judge, condition and slice."""
-    rows = profile.estimates.filter(pl.col("statistic") == statistic)
-    for column, value in place.items():
-        rows = rows.filter(pl.col(column) == value)
-    return {(row["judge"], row["condition"], row["slice"]): row for row in rows.iter_rows(named=True)}
+    rows = frame.filter(pl.col("statistic") == statistic, *(pl.col(name) == value for name, value in place.items()))
+    by_place = {(row["judge"], row["condition"], row["slice"]): row for row in rows.iter_rows(named=True)}
+    assert len(by_place) == rows.height
+    return by_place

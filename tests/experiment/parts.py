@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from tests.analysis.builders import FIVE, QUICK, corpus, judgments
+from tests.analysis.builders import FIVE, QUICK, check, corpus, judgments
 
 from voirdire.analysis.engine import load_plugins
 from voirdire.analysis.evaluate import contexts_of, judged_cells, source_of
 from voirdire.analysis.experiment.design import Experiment, read_design
+from voirdire.analysis.profile import Profile
 from voirdire.analysis.rows import Table
 from voirdire.corpus.corpus import Corpus, Judgments
 from voirdire.scales import Scale
@@ -31,10 +32,12 @@ def experiment_of(made: tuple[Corpus, Judgments], **options: Any) -> Experiment:
 
 
 def rows_of(experiment: Experiment, *parts: Callable[[Experiment], None]) -> pl.DataFrame:
-    """The rows that some parts add."""
+    """The rows that some parts add, checked."""
     for part in parts:
         part(experiment)
-    return experiment.context.table.frame()
+    frame = experiment.context.table.frame()
+    check(Profile(frame, {}, pl.DataFrame(), pl.DataFrame()))
+    return frame
 
 
 def at(frame: pl.DataFrame, statistic: str, **place: Any) -> dict[str, Any]:

@@ -30,7 +30,7 @@ GROUPS = [
 
 @pytest.fixture(scope="module")
 def frame() -> pl.DataFrame:
-    return rows_of(experiment_of(WORLD.made()), add_demonstrations)
+    return rows_of(experiment_of(WORLD.tables()), add_demonstrations)
 
 
 def sides(slice_name: str, judge: str = "*", condition: str = "*", design: str = "aa") -> list[tuple[Row, Row]]:
@@ -144,7 +144,7 @@ def test_gap_between_levels_of_a_covariate(frame: pl.DataFrame) -> None:
 
 
 def test_other_order_of_the_pools_flips_the_signs(frame: pl.DataFrame) -> None:
-    other = rows_of(experiment_of(WORLD.made(), pairs=(("cn", "us"),)), add_demonstrations)
+    other = rows_of(experiment_of(WORLD.tables(), pairs=(("cn", "us"),)), add_demonstrations)
     for name in ("tilt", "delta"):
         place = {"slice": "culture=cn", "judge": "j0", "condition": "*", **FROM}
         one, two = at(frame, f"icl_effect.{name}", **place), at(other, f"icl_effect.{name}", **place)
@@ -155,12 +155,12 @@ def test_other_order_of_the_pools_flips_the_signs(frame: pl.DataFrame) -> None:
 def test_w_of_complete_cells_is_that_of_the_sides() -> None:
     """Where nothing is missing the fits of the cells are taken; those of the copied sides give the same."""
     world = Factorial(designs=("base", "aa"), n_items=40, languages=("en",))
-    experiment = experiment_of(world.made())
+    experiment = experiment_of(world.tables())
     kept = rows_of(experiment, add_demonstrations)
     lacking = Factorial(designs=("base", "aa"), n_items=40, languages=("en",))
     rows = [row for row in lacking.rows if not (row.item == 0 and row.judge == "j2")]
     object.__setattr__(lacking, "rows", rows)
-    other = rows_of(experiment_of(lacking.made()), add_demonstrations)
+    other = rows_of(experiment_of(lacking.tables()), add_demonstrations)
     place = {"slice": "all", "condition": "*", "params": "design=aa,against=base"}
     for judge in ("j0", "j1"):
         one, two = (at(frame, "icl_effect.orientation.w", judge=judge, **place) for frame in (kept, other))
@@ -173,7 +173,7 @@ def test_w_of_complete_cells_is_that_of_the_sides() -> None:
 
 def test_without_a_baseline_or_demonstrations_there_are_no_rows() -> None:
     for designs in (("base",), ("aa", "cc")):
-        experiment = experiment_of(Factorial(designs=designs, n_items=6, languages=("en",)).made())
+        experiment = experiment_of(Factorial(designs=designs, n_items=6, languages=("en",)).tables())
         assert rows_of(experiment, add_demonstrations).is_empty()
 
 
@@ -183,7 +183,7 @@ def test_cells_without_a_counterpart_give_a_reason() -> None:
         languages=("en",),
         drop=lambda judge, levels: (levels["persona"] == "us") != (levels["design"] == "aa"),
     )
-    frame = rows_of(experiment_of(world.made()), add_demonstrations)
+    frame = rows_of(experiment_of(world.tables()), add_demonstrations)
     row = at(frame, "icl_effect.tilt", slice="all", judge="*", condition="*", **FROM)
     assert row["undefined"] == "no_common_items"
     assert row["excluded"] == f"unmatched={len(world.select(design='aa'))}"
@@ -207,8 +207,8 @@ def test_levels_of_an_extra_key_column_match_within_a_condition() -> None:
 
 
 def test_constant_judge_has_no_change_and_no_test() -> None:
-    world = Factorial(n_items=12, languages=("en",), judge=lambda rng, judge, levels, means: np.full(12, 4.0))
-    frame = rows_of(experiment_of(world.made()), add_demonstrations)
+    world = Factorial(n_items=24, languages=("en",), judge=lambda rng, judge, levels, means: np.full(24, 4.0))
+    frame = rows_of(experiment_of(world.tables()), add_demonstrations)
     assert at(frame, "icl_effect.tilt", slice="all", judge="*", condition="*", **FROM)["value"] == 0
     assert at(frame, "icl_effect.error.wilcoxon_cells_p", slice="all", pool="us", **FROM)["undefined"] == "all_zero"
     assert at(frame, "icl_effect.error.t_items_p", slice="all", pool="us", **FROM)["undefined"] == "no_spread"
@@ -218,7 +218,7 @@ def test_constant_judge_has_no_change_and_no_test() -> None:
 
 def test_a_judge_on_another_scale_has_no_errors_to_test() -> None:
     world = Factorial(n_items=12, languages=("en",))
-    corpus, judgments = world.made()
+    corpus, judgments = world.tables()
     made = (corpus, replace(judgments, rank_only=frozenset({("j0", "q1")})))
     frame = rows_of(experiment_of(made), add_demonstrations)
     for name in ("tilt", "error"):

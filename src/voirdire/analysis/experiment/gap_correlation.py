@@ -83,8 +83,8 @@ def _correlations(sums: Array) -> tuple[Array, np.ndarray]:
     n, x, y, xx, yy = sums[:5]
     reasons = np.full(n.shape, None, dtype=object)
     for reason, hit in (
-        ("constant_gap", constant_side(n, y, yy)),
         ("constant_delta", constant_side(n, x, xx)),
+        ("constant_gap", constant_side(n, y, yy)),
         ("one_item", n == 1),
         ("no_common_items", n == 0),
     ):

@@ -15,9 +15,9 @@ from voirdire.errors import UsageError
 from voirdire.simulation.pools import Floats, RaterPool, apart, draw_latent, rating_moments
 from voirdire.simulation.world import World
 
-OPINIONS = 6_000
-ROUNDS = 6
-_HALVINGS = 40
+OPINIONS = 4_000
+ROUNDS = 60
+CLOSE = 0.002
 _LEAST, _MOST = 1e-3, 60.0
 _FAR = 30.0
 
@@ -54,20 +54,36 @@ def calibrated(world: World, reliability: Mapping[str, float] | None = None, div
     reliability : pool -> reliability of its consensus, in (0, 1); the pools' severities and noise get one factor
     divergence : root mean square gap of the planted consensuses, over all items and pairs of pools
 
-    Raises UsageError (``simulation.error.reliability``, ``simulation.error.divergence``) for what cannot be reached.
+    Both change each other and are set in turn. Raises UsageError (``simulation.error.reliability``, ``.divergence``,
+    ``.together``) for what cannot be reached.
     """
     wanted = dict(reliability or {})
     for pool, value in wanted.items():
         if not 0 < value < 1:
             raise UsageError("simulation.error.reliability", pool=pool, value=f"{value:g}")
-    for _ in range(ROUNDS if wanted and divergence is not None else 1):
-        if divergence is not None:
-            world = replace(world, contrast=_contrast(world, divergence))
-        if wanted:
-            latent = _opinions(world)
-            pools = [_with(wanted.get(pool.name), pool, column, world) for column, pool in _columns(latent, world)]
-            world = replace(world, pools=tuple(pools))
-    return world
+    world = _apart(world, divergence)
+    if not wanted:
+        return world
+    for _ in range(ROUNDS):
+        world = _noisy(world, wanted)
+        if divergence is None or abs(planted_pools(world).gap_rms - divergence) < CLOSE * divergence + 1e-9:
+            return world
+        world = _apart(world, divergence)
+    raise UsageError("simulation.error.together", value=f"{divergence:g}", reliability=_told(wanted))
+
+
+def _apart(world: World, divergence: float | None) -> World:
+    return world if divergence is None else replace(world, contrast=_contrast(world, divergence))
+
+
+def _noisy(world: World, wanted: Mapping[str, float]) -> World:
+    latent = _opinions(world)
+    pools = [_with(wanted.get(pool.name), pool, column, world) for column, pool in _columns(latent, world)]
+    return replace(world, pools=tuple(pools))
+
+
+def _told(wanted: Mapping[str, float]) -> str:
+    return ", ".join(f"{pool} {value:g}" for pool, value in wanted.items())
 
 
 def _opinions(world: World) -> Floats:
@@ -129,8 +145,7 @@ def _contrast(world: World, divergence: float) -> float:
 
 
 def _solve(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Where a rising function is 0, by halving."""
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
-    return (low + high) / 2
+    """Where a rising function is 0 between two ends."""
+    from scipy.optimize import brentq
+
+    return float(brentq(rising, low, high, xtol=1e-7, rtol=1e-7))

@@ -14,7 +14,7 @@ from voirdire.analysis.experiment.regime_rows import Regimes
 from voirdire.signature import pairs as printed
 from voirdire.statistic import REGISTRY
 from voirdire.stats.features import Array, Features
-from voirdire.stats.resampling import percentile, weighted_sums
+from voirdire.stats.resampling import weighted_sums
 
 STATISTICS = ("tilt", "delta")
 BOTH = 2
@@ -96,7 +96,7 @@ def _minus(one: Drawn, two: Drawn) -> Drawn:
 def _write(
     regimes: Regimes, pair: tuple[int, int], name: str, part: str, level: str, drawn: Drawn, cells: Cells
 ) -> None:
-    low, high = _ends(regimes, drawn.values, drawn.draws)
+    low, high = regimes.ends(drawn.values, drawn.draws)
     regimes.write(
         name,
         drawn.values,
@@ -114,14 +114,6 @@ def _write(
     )
 
 
-def _ends(regimes: Regimes, values: Array, draws: Array) -> tuple[Array, Array]:
-    if not draws.shape[-1]:
-        return np.full(len(values), np.nan), np.full(len(values), np.nan)
-    low, high = percentile(draws, regimes.sampler.options.level)
-    undefined = np.isnan(values)
-    return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
-
-
 def _agreement(
     regimes: Regimes, pair: tuple[int, int], name: str, part: str, sides: Sequence[Drawn], n_cells: int
 ) -> None:
@@ -131,7 +123,7 @@ def _agreement(
     known = ~np.isnan(values[0] + values[1])
     for statistic, function in (("cell_correlation", cell_correlation), ("sign_kept", sign_kept)):
         value = function(*values)
-        low, high = _ends(regimes, value, function(*draws)[None])
+        low, high = regimes.ends(value, function(*draws)[None])
         n = int(known.sum())
         reason = "no_matched_items" if n == 0 else "one_cell" if n == 1 else "cells_alike"
         regimes.write(

@@ -10,7 +10,7 @@ from voirdire.analysis.experiment.regime_rows import Regimes
 from voirdire.signature import pairs as printed
 from voirdire.statistic import REGISTRY
 from voirdire.stats.features import Array, Features
-from voirdire.stats.resampling import fisher_z, percentile, weighted_sums
+from voirdire.stats.resampling import fisher_z, weighted_sums
 from voirdire.stats.tests import wilcoxon
 
 
@@ -31,14 +31,14 @@ def _each(regimes: Regimes, pair: tuple[int, int], name: str, level: str, featur
     """The pools' correlation and mean gap in one regime."""
     params = printed({"regime": level})
     for row, statistic in (("pearson", REGISTRY["cross_pool_pearson", ""]), ("mad", REGISTRY["cross_pool_mad", ""])):
-        weights, level_ = regimes.sampler.weights, regimes.sampler.options.level
+        weights = regimes.sampler.weights
         parts = {part: features.get(part, pair) * kept for part in statistic.features}
         sums = {part: Sums(block.sum(-1), weighted_sums(weights, block)) for part, block in parts.items()}
         drawn = draw(statistic, sums, sums, None)
         of_fisher = statistic.interval == "fisher_z"
-        low, high = fisher_z(drawn.values, drawn.n, level_) if of_fisher else percentile(drawn.draws, level_)
-        if not drawn.draws.shape[-1] and not of_fisher:
-            low, high = np.full(1, np.nan), np.full(1, np.nan)
+        low, high = regimes.ends(drawn.values, drawn.draws)
+        if of_fisher:
+            low, high = fisher_z(drawn.values, drawn.n, regimes.sampler.options.level)
         unmatched = not regimes.n_units
         regimes.write(
             row,
@@ -47,8 +47,8 @@ def _each(regimes: Regimes, pair: tuple[int, int], name: str, level: str, featur
             method="fisher_z" if of_fisher else "percentile",
             params=params,
             reasons=["no_matched_items"] if unmatched else list(drawn.reasons),
-            low=np.where(np.isnan(drawn.values), np.nan, low),
-            high=np.where(np.isnan(drawn.values), np.nan, high),
+            low=low,
+            high=high,
             n=drawn.n.astype(int),
             slice=name,
         )

@@ -13,6 +13,8 @@ from voirdire.analysis.context import Mask
 from voirdire.analysis.engine import ItemSampler
 from voirdire.analysis.experiment.derived import culture_slices
 from voirdire.analysis.experiment.design import Experiment
+from voirdire.stats.features import Array
+from voirdire.stats.resampling import percentile
 
 Places = npt.NDArray[np.int64]
 
@@ -50,6 +52,14 @@ class Regimes:
         """Slice -> (U,) matched items that are in it in both regimes."""
         every = culture_slices(self.experiment.context)
         return {name: mask[self.first] & mask[self.second] for name, mask in every.items()}
+
+    def ends(self, values: Array, draws: Array) -> tuple[Array, Array]:
+        """Percentile ends (S,) of draws (S, D), NaN without draws or value."""
+        if not draws.shape[-1]:
+            return np.full(len(values), np.nan), np.full(len(values), np.nan)
+        undefined = np.isnan(values)
+        low, high = percentile(draws, self.sampler.options.level)
+        return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
 
     def write(
         self,

@@ -116,3 +116,44 @@ def test_best_label_is_the_most_agreed_with_outside_the_fold() -> None:
     assert result.constants.tolist() == [1, 0]
     assert result.loss.values == pytest.approx([1, 0.5, 1, 0.75, 0])
     assert result.loss.valid.tolist() == [True, True, True, True, False]
+
+
+consensuses = hnp.arrays(
+    float, st.integers(2, 40), elements=st.one_of(st.integers(5, 25).map(lambda fifth: fifth / 5), st.just(np.nan))
+)
+
+
+@given(consensuses, st.integers(0, 100), st.booleans())
+def test_no_constant_is_better_than_the_settled_one(consensus: np.ndarray, seed: int, discrete: bool) -> None:
+    """Not so of the cross-fitted constants as they are: see the next test."""
+    levels = [1.0, 2, 3, 4, 5] if discrete else None
+    folds = rc.make_folds(len(consensus), 10, np.random.default_rng(seed))
+    best = rc.best_constant(consensus, folds, levels)
+    settled = best.settled(rc.whole_constant(consensus, levels))[folds]
+    counts = ~np.isnan(settled) & ~np.isnan(consensus)
+    given_ = ~np.isnan(consensus)
+    assert (counts == (given_ & ~np.isnan(best.constants[folds]))).all()
+    if (counts == given_).all() and counts.any():
+        loss = np.abs(settled - consensus)[counts].mean()
+        for level in (1.0, 2.0, 2.6, 3.0, 4.0, 5.0) if levels is None else levels:
+            assert loss <= np.abs(level - consensus)[counts].mean() + 1e-9
+
+
+def test_two_constants_that_take_turns_lose_to_each_of_them() -> None:
+    """The fault that settling mends: in the folds that choose otherwise, a constant judge beats what they chose."""
+    consensus = np.tile([3.0, 4.0], 50)
+    folds = np.repeat(np.arange(10), 10)
+    consensus[folds % 2 == 0] = np.where(np.arange(50) % 10 < 6, 3.0, 4.0)
+    consensus[folds % 2 == 1] = np.where(np.arange(50) % 10 < 6, 4.0, 3.0)
+    best = rc.best_constant(consensus, folds, [1, 2, 3, 4, 5])
+    assert set(best.constants) == {3.0, 4.0}
+    assert best.loss.mean() > np.abs(3 - consensus).mean()
+    settled = best.settled(rc.whole_constant(consensus, [1, 2, 3, 4, 5]))
+    assert np.abs(settled[folds] - consensus).mean() == pytest.approx(np.abs(3 - consensus).mean())
+
+
+def test_the_label_of_all_items() -> None:
+    assert rc.whole_label(np.array([[0.2, 0.8], [0.9, 0.1], [0.3, 0.7], [0, 0]])) == 1.0
+    assert np.isnan(rc.whole_label(np.zeros((2, 3))))
+    assert np.isnan(rc.whole_constant(np.full(2, np.nan)))
+    assert np.isnan(rc.whole_constant(np.full(2, np.nan), [1, 2]))

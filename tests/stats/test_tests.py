@@ -94,3 +94,12 @@ def test_corrections_equal_brute_force(p: list[float | None]) -> None:
         steps = [min(1.0, max((m - k) * ordered[k] for k in range(place + 1))) for place in range(m)]
         assert np.sort(tested.holm(p)[mask]) == pytest.approx(np.array(steps))
         assert (tested.holm(p)[mask] >= hochberg[mask] - 1e-12).all()
+
+
+def test_z_is_that_of_the_positive_ranks() -> None:
+    differences = np.array([0.5, 0.25, -0.1, 1.0, 0.75, 0.0])
+    result = tested.wilcoxon(differences)
+    ranks = stats.rankdata(np.abs(differences[:-1]))
+    mean, variance = 5 * 6 / 4, 5 * 6 * 11 / 24
+    assert result.z == pytest.approx((ranks[differences[:-1] > 0].sum() - mean) / np.sqrt(variance))
+    assert tested.wilcoxon(-differences).z == pytest.approx(-result.z)

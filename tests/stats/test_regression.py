@@ -183,7 +183,9 @@ def test_inseparable_regressors() -> None:
 
 def test_degenerate_shares() -> None:
     assert np.isnan(r_squared(ItemCube.of(np.full((3, 4), 2.5))).r2)
-    assert np.isnan(r_squared(ItemCube.of(np.full((3, 4), np.nan))).r2)
+    nothing = ItemCube.of(np.full((3, 4), np.nan))
+    assert np.isnan(r_squared(nothing).r2)
+    assert explained(nothing, np.eye(3)).rank == 0
     single = r_squared(ItemCube.of([[1.0, 2.0, 4.0]]))
     assert single.r2 == pytest.approx(1)
     assert np.isnan(single.adjusted)

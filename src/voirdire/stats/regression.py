@@ -174,7 +174,7 @@ def item_effect(cube: ItemCube, regressor: npt.ArrayLike, others: npt.ArrayLike 
     (1.0, 0.2887)
     """
     x = np.asarray(regressor, dtype=float)
-    x = x - over(cube.cell_weights @ x, cube.cell_weights.sum())
+    x = _centred(cube, x)
     other = np.zeros((len(x), 0)) if others is None else np.asarray(others, dtype=float)
     cross, right = cube.products(np.column_stack([other, x]))
     inverse, rank = pseudo_inverse(cross[:-1, :-1])
@@ -211,7 +211,7 @@ def explained(cube: ItemCube, columns: npt.ArrayLike) -> Explained:
 
 
 def _centred(cube: ItemCube, columns: Array) -> Array:
-    return np.asarray(columns - over(cube.cell_weights @ columns, cube.cell_weights.sum()))
+    return np.asarray(columns - np.nan_to_num(over(cube.cell_weights @ columns, cube.cell_weights.sum())))
 
 
 @dataclass(frozen=True)

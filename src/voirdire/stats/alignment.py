@@ -197,7 +197,7 @@ def _constant(f: Features, k: int) -> Array:
     scale="any",
     sliced=True,
     bounds="negative: nearer the pool than the best constant rating",
-    source="best constant cross-fitted over seeded folds of items",
+    source="best constant cross-fitted over seeded folds of items; the best of all items where folds disagree",
     params={"folds": "10"},
 )
 def mae_vs_constant(error: Array, loss_of_constant: Array, beside_constant: Array, rated: Array) -> Array:

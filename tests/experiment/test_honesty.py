@@ -175,3 +175,13 @@ def test_a_judge_on_another_scale() -> None:
     for statistic, params in (("minimum_detectable", "of=tilt"), ("tilt_noise", "")):
         assert at(frame, statistic, params=params, judge="j0", slice="all")["undefined"] == "other_scale"
         assert at(frame, statistic, params=params, judge="j1", slice="all")["value"] > 0
+
+
+def test_levels_stand_for_the_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few levels, or the cells one by one: the same noise."""
+    tables = WORLD.tables()
+    one = rows_of(experiment_of(tables, draws=5), add_honesty)
+    monkeypatch.setattr("voirdire.analysis.experiment.noise.MOST_LEVELS", 0)
+    two = rows_of(experiment_of(tables, draws=5), add_honesty)
+    rows = [table.filter(pl.col("statistic").str.starts_with("tilt_noise"))["value"].to_numpy() for table in (one, two)]
+    np.testing.assert_allclose(rows[0].astype(float), rows[1].astype(float), atol=1e-12)

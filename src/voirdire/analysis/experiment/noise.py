@@ -9,6 +9,7 @@ import numpy as np
 from voirdire.analysis.experiment.contrasts import SliceSums
 from voirdire.statistic import REGISTRY
 from voirdire.stats.features import Array, Features, PoolArrays
+from voirdire.stats.level_cube import MOST_LEVELS
 
 REDRAWS = 200
 
@@ -45,12 +46,34 @@ def redrawn_tilts(
     two = PoolArrays(arrays.mean[[a, b]], arrays.n[[a, b]], arrays.s2[[a, b]], arrays.scale)
     deviation = np.where(common, deviation, 0.0)
     values = np.empty((redraws, len(matrix)))
-    ratings = sums.features.ratings[cells]
+    cube, weights = _by_level(sums.features.ratings[cells], matrix[:, cells])
     for draw in range(redraws):
         mean = two.mean + deviation * rng.standard_normal(deviation.shape)
-        drawn = Features(PoolArrays(mean, two.n, two.s2, two.scale), ratings, min_gap=sums.features.min_gap)
-        parts = tuple(matrix[:, cells] @ drawn.get(name, (0, 1)).sum(-1) for name in statistic.features)
+        drawn = Features(PoolArrays(mean, two.n, two.s2, two.scale), cube, min_gap=sums.features.min_gap)
+        parts = tuple(_summed(weights, drawn.get(name, (0, 1))) for name in statistic.features)
         values[draw] = statistic.numbers(parts)
     undefined = np.asarray(np.isnan(values).any(0))
     mean, sd = (np.where(undefined, np.nan, part) for part in (values.mean(0), values.std(0, ddof=1)))
     return Noise(mean, sd, ["equal_consensuses" if missing else None for missing in undefined.tolist()], redraws)
+
+
+def _by_level(ratings: Array, matrix: Array) -> tuple[Array, Array]:
+    """Judges that always give one level (L, I, 1), and how much of each selection gives it (S, L, I).
+
+    T is the mean of what depends on the item and the level alone, so few levels stand for any number of cells.
+    Where there are many different ratings: the cells themselves, and the selections (S, C).
+    """
+    levels = np.unique(ratings[~np.isnan(ratings)])
+    if levels.size > MOST_LEVELS:
+        return ratings, matrix
+    given = np.maximum((~np.isnan(ratings)).sum(-1), 1)
+    shares = [matrix @ ((ratings == level).sum(-1) / given) for level in levels]
+    cube = levels[:, None, None] * np.ones((1, ratings.shape[1], 1))
+    return cube, np.stack(shares, 1) if shares else np.zeros((len(matrix), *cube.shape[:2]))
+
+
+def _summed(weights: Array, feature: Array) -> Array:
+    """(S,) the feature (L or C, I) summed over what each selection holds of it."""
+    if weights.ndim == 2:
+        return np.asarray(weights @ feature.sum(-1))
+    return np.asarray(np.tensordot(weights, feature, axes=([1, 2], [0, 1])))

@@ -38,13 +38,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Factorial:
-    """Items in cultures and categories, pools of three raters, judges by persona, language, detail and design.
+    """Items in cultures and categories, pools of three raters or more, judges by persona, language, detail and design.
 
     lost : share of judgments missing at random; drop : cells that were not run
     """
 
     seed: int = 0
     n_items: int = 24
+    n_raters: int = 3
     pools: tuple[str, ...] = ("us", "cn")
     lost: float = 0.0
     drop: Callable[[str, Mapping[str, str]], bool] = lambda judge, levels: False
@@ -59,7 +60,9 @@ class Factorial:
         """Pool -> (items, 3) ratings."""
         rng = np.random.default_rng([self.seed, 1])
         return {
-            pool: np.clip(rng.integers(1, 6, (self.n_items, 1)) + rng.integers(-1, 2, (self.n_items, 3)), 1, 5)
+            pool: np.clip(
+                rng.integers(1, 6, (self.n_items, 1)) + rng.integers(-1, 2, (self.n_items, self.n_raters)), 1, 5
+            )
             for pool in self.pools
         }
 
@@ -191,3 +194,8 @@ def found(frame: pl.DataFrame, statistic: str, **place: str) -> dict[tuple[str, 
     by_place = {(row["judge"], row["condition"], row["slice"]): row for row in rows.iter_rows(named=True)}
     assert len(by_place) == rows.height
     return by_place
+
+
+def undefined(frame: pl.DataFrame, statistic: str) -> set[str | None]:
+    """Why the rows of a statistic have no value; None for those that have one."""
+    return set(frame.filter(pl.col("statistic") == statistic)["undefined"])

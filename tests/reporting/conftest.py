@@ -1,11 +1,16 @@
 from __future__ import annotations
 
 import pytest
-from tests.reporting import fake_profile
+from tests.reporting import fake_experiment, fake_profile
 
 from voirdire.reporting.report import render_html, render_markdown
 
-PROFILES = {"two": fake_profile.two_pools, "six": fake_profile.six_pools, "none": fake_profile.no_judges}
+PROFILES = {
+    "two": fake_profile.two_pools,
+    "six": fake_profile.six_pools,
+    "none": fake_profile.no_judges,
+    "factorial": fake_experiment.experiment,
+}
 
 
 @pytest.fixture(scope="session")

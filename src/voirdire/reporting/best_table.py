@@ -13,22 +13,33 @@ from voirdire.reporting.words import DASH
 Place = dict[str, str]
 
 
-def best(b: Builder, pair: Pair, condition: str, name: str) -> Grid | None:
+def best(b: Builder, pair: Pair, condition: str, name: str) -> list[Grid]:
     """MAE, share of the gap and condition of each judge's best condition, and beside it the cross-fitted value.
+
+    A table for each definition: judges whose numbers are defined otherwise do not share one.
 
     condition : the block within which the best was sought, or ``*`` for any configuration
 
     The lowest of each column is marked. The last rows are the average over judges and the pools' own mean gap.
     """
-    w = b.words
     parts = b.view.cultures(b.question, "best_mae.value") or ["all"]
     places = [{"slice": part, "pool": pool} for part in parts for pool in pair]
     places = [p for p in places if b.view.has("best_mae.value", question=b.question, condition=condition, **p)]
-    if not places:
-        return None
-    judges = [judge for judge in b.view.judges if _row(b, "value", judge, condition, places[0])]
-    if not judges:
-        return None
+    alike: dict[str, list[str]] = {}
+    for judge in b.view.judges if places else []:
+        found = [_row(b, kind, judge, condition, place) for place in places for kind in ("value", "cross_fitted")]
+        if found[0] is not None:
+            alike.setdefault("|".join(row.definition for row in found if row is not None), []).append(judge)
+    ends = ["", *(f"-other-{number + 1}" for number in range(len(alike)))]
+    return [
+        _table(b, pair, condition, f"{name}{end}", places, judges)
+        for end, judges in zip(ends, alike.values(), strict=False)
+    ]
+
+
+def _table(b: Builder, pair: Pair, condition: str, name: str, places: Sequence[Place], judges: Sequence[str]) -> Grid:
+    """One table: a row for each of these judges, their average and the pools' own gap below."""
+    w = b.words
     columns, cells = [], []
     for place in places:
         group = w.slice(place["slice"])

@@ -23,7 +23,7 @@ from voirdire.reporting.grid import Builder, Grid, Member, Spec
 FACTORS = ("language_effect", "detail_effect", "factor_effect")
 MOVED = ("mean", "noise_floor", "max", "max_noise_floor", "of_means")
 USE = ("mean_rating", "share_low", "share_high")
-CHANGED = ("tilt", "orientation.w", "delta", "mean_rating", "share_low", "share_high")
+PLACED = ("tilt", "orientation.w", "delta")
 TESTS = (
     "icl_effect.error.wilcoxon_cells_statistic", "icl_effect.error.n_nonzero", "icl_effect.error.wilcoxon_cells_p",
     "icl_effect.error.wilcoxon_cells_p_holm", "icl_effect.error.wilcoxon_items_p",
@@ -74,7 +74,7 @@ def levels(b: Builder, pair: Pair) -> Grid | None:
     where = between(pair)
     specs = [Spec(name) for name in USE]
     specs += [Spec("floor_recovery", group=pool, place={"pool": pool}) for pool in pair]
-    specs += [Spec(name, place=where) for name in ("tilt", "orientation.w", "delta")]
+    specs += [Spec(name, place=where) for name in PLACED]
     names = ["all", *b.view.cultures(b.question)]
     members: list[Member] = [
         ((w.slice(part), w.condition(block)), {"slice": part, "judge": ALL, "condition": block})
@@ -85,15 +85,24 @@ def levels(b: Builder, pair: Pair) -> Grid | None:
     return b.table("designs", w.x("caption.designs", a=pair[0], b=pair[1]), heads, specs, [("", members)])
 
 
-def changes(b: Builder, pair: Pair) -> list[Grid]:
-    """What each design changes against the same cells without demonstrations: a table for each statistic."""
-    found = [_change(b, name, between(pair) if name in ("tilt", "orientation.w", "delta") else {}) for name in CHANGED]
-    found += [_change(b, "floor_recovery", {"pool": pool}) for pool in pair]
+def changes(b: Builder, pair: Pair, *, whole: bool) -> list[Grid]:
+    """What each design changes of T, W and delta against the same cells without demonstrations.
+
+    whole : all judges together in every stratum; else each judge, group and persona in every culture
+    """
+    found = [_change(b, name, between(pair), whole=whole) for name in PLACED]
     return [grid for grid in found if grid]
 
 
-def _change(b: Builder, name: str, place: dict[str, str]) -> Grid | None:
-    """Rows: strata for all judges, then groups and judges; columns: designs."""
+def changes_of_use(b: Builder, *, whole: bool) -> list[Grid]:
+    """What each design changes of the use of the scale, and of the low items of each pool."""
+    found = [_change(b, name, {}, whole=whole) for name in USE]
+    found += [_change(b, "floor_recovery", {"pool": pool}, whole=whole) for pool in b.view.pools_of(b.question)]
+    return [grid for grid in found if grid]
+
+
+def _change(b: Builder, name: str, place: dict[str, str], *, whole: bool) -> Grid | None:
+    """Rows: strata, or groups and judges in each culture; columns: designs."""
     w, statistic = b.words, f"icl_effect.{name}"
     rows = rows_of(b, statistic, **place)
     variants = list(dict.fromkeys(row.params for row in rows))
@@ -103,15 +112,16 @@ def _change(b: Builder, name: str, place: dict[str, str]) -> Grid | None:
     members: list[Member] = [
         ((w.slice(row.slice), _who(b, row)), {"slice": row.slice, "judge": row.judge, "condition": row.condition})
         for row in rows
-        if row.params == variants[0] and (row.judge == row.condition == ALL or row.slice in _cultures(b))
+        if row.params == variants[0]
+        and (row.judge == row.condition == ALL) == whole
+        and (whole or row.slice in _cultures(b))
     ]
     pools = b.view.pools_of(b.question)
     pool = f" ({place['pool']})" if len(place) == 1 else ""
     caption = w.x("caption.change", name=f"{w.statistic(name)}{pool}")
     number = f"-{pools.index(place['pool']) + 1}" if pool else ""
-    return b.table(
-        f"icl-{slug(name, 0)}{number}", caption, [w.t("head.slice"), w.x("head.group")], specs, [("", members)]
-    )
+    heads, end = [w.t("head.slice"), w.x("head.group")], "" if whole else "-groups"
+    return b.table(f"icl-{slug(name, 0)}{number}{end}", caption, heads, specs, [("", members)])
 
 
 def _cultures(b: Builder) -> list[str]:

@@ -160,10 +160,11 @@ def factors(b: Builder) -> Section:
 def demonstrations(b: Builder) -> Section:
     """What demonstrations change: use of the scale, T, errors, and whether personas and covariates differ in it."""
     blocks: list[Any] = list(_each(b, lambda pair: designs.levels(b, pair)))
-    found = _each(b, lambda pair: designs.changes(b, pair))
+    found = [*_each(b, lambda pair: designs.changes(b, pair, whole=True)), *designs.changes_of_use(b, whole=True)]
     shown = [grid for grid in found if grid.id.startswith(OPEN)]
-    blocks += shown
-    blocks += _folded(b, "icl_changes", [grid for grid in found if grid not in shown])
+    groups = [*_each(b, lambda pair: designs.changes(b, pair, whole=False)), *designs.changes_of_use(b, whole=False)]
+    blocks += [*shown, *_folded(b, "icl_changes", [grid for grid in found if grid not in shown])]
+    blocks += _folded(b, "icl_groups", groups)
     blocks += _folded(b, "icl_tests", designs.tests(b))
     crossed = _each(b, lambda pair: designs.crossed(b, pair)) if blocks else []
     blocks += _folded(b, "icl_crossed", [*crossed, *_each(b, lambda pair: designs.covariate_gaps(b, pair))])

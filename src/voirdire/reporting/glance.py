@@ -61,7 +61,6 @@ def _pair_word(b: Builder) -> Callable[[Row], str]:
         verdict = b.view.row("orientation.verdict", condition=row.condition, slice=row.slice, **place)
         if verdict is None or verdict.label is None:
             return ""
-        label = "cannot_say" if verdict.label.startswith("undefined") else verdict.label
-        return b.words.x(f"glance.pair_verdict.{label}", a=row.pool, b=row.pool_b)
+        return b.words.x(f"glance.pair_verdict.{verdict.label}", a=row.pool, b=row.pool_b)
 
     return word

@@ -16,7 +16,6 @@ PARTS = ("image", "permissiveness", "orientation")
 SUMMANDS = ("base", *PARTS, "remainder")
 NEARER = {"nearer_a": 0, "nearer_b": 1}
 ORIENTED = {"oriented_a": 0, "oriented_b": 1}
-CORRECTED = ("orientation.neutrality_p_holm", "orientation.neutrality_p")
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def standing(view: View, question: str, pair: tuple[str, str], cell: Cell) -> St
     label = _label(view.row("orientation.verdict", **place))
     nearer = NEARER.get(_label(view.row("verdict", **place)))
     tested = label in ORIENTED or label == "not_oriented"
-    reason = "" if tested else _reason(view, label, place)
+    reason = "" if tested else _reason(view, place)
     return Standing(pair, here, nearer, ORIENTED.get(label), _leaning(view.row("tilt", **place)), tested, reason)
 
 
@@ -78,13 +77,10 @@ def _label(row: Row | None) -> str:
     return "" if row is None or row.label is None else row.label
 
 
-def _reason(view: View, label: str, place: dict[str, str]) -> str:
-    """Why the orientation is undefined: as W says, or as the verdict's own label does."""
-    for name in ("orientation.w", "orientation.verdict"):
-        row = view.row(name, **place)
-        if row is not None and row.undefined is not None:
-            return row.undefined
-    return label.removeprefix("undefined_") if label.startswith("undefined_") else ""
+def _reason(view: View, place: dict[str, str]) -> str:
+    """Why the orientation is undefined, as its verdict or W says; empty where the rule itself says nothing."""
+    rows = (view.row(name, **place) for name in ("orientation.verdict", "orientation.w"))
+    return next((row.undefined for row in rows if row is not None and row.undefined is not None), "")
 
 
 def _leaning(tilt: Row | None) -> int | None:
@@ -140,7 +136,7 @@ def _w_and_p(view: View, words: Words, question: str, here: Standing) -> list[st
         value = f"{words.number(contrast.statistic, contrast.value)} {words.interval(contrast)}".rstrip()
         shown = words.x("headline.contrast", a=here.pair[0], b=here.pair[1], value=value)
         found.append(shown)
-    test = next((row for name in CORRECTED if (row := view.row(name, **place)) and row.value is not None), None)
+    test = view.row("orientation.neutrality_p", **place)
     if test is not None and test.value is not None:
         found.append(words.x("headline.test", p=words.number(test.statistic, test.value)))
     if here.cell.condition not in {ALL, "-", ""} and found:

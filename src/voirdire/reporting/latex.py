@@ -17,7 +17,11 @@ from voirdire.reporting.words import Words
 if TYPE_CHECKING:
     from great_tables import GT
 
-KEPT = ("pools", "pairs", "gap", "judges", "scale")
+KEPT = ("pools", "pairs", "gap", "judges", "scale", "glance", "r2", "designs", "floor-gap", "regimes")
+KEPT_FROM = (
+    "best", "parts-", "pull-", "origin-", "r2-", "designs-", "icl-", "persona-match", "gap-correlation", "bins-",
+    "regimes-", "language-effect", "detail-effect", "factor-effect",
+)  # fmt: skip
 HIGH, LOW, BREAK, CLOSE, BOLD, END = "\x1c", "\x1d", "\x1e", "\x1f", "\x0e", "\x0f"
 SIGNS: dict[str, str | int | None] = {
     "\u2212": "$-$",
@@ -58,7 +62,8 @@ def tables_of(report: Report) -> dict[str, str]:
 
 def _kept(name: str) -> bool:
     kind = name.partition("-")[2]
-    return kind in KEPT or (kind.startswith("pair-") and kind.count("-") == 1)
+    of_experiment = kind.startswith(KEPT_FROM) and not kind.endswith("-cells")
+    return kind in KEPT or of_experiment or (kind.startswith("pair-") and kind.count("-") == 1)
 
 
 def latex(grid: Grid, words: Words) -> str:

@@ -17,6 +17,21 @@ MINUS = "\u2212"
 COUNTS = frozenset({"n_items", "n_ratings", "n_raters", "gap_test.n_left_out", "delta_test.n_zero"})
 WHOLE = frozenset({"percent_of_human"})
 SIGNED_PARTS = ("tilt_split.", "delta_split.")
+CHANGES = frozenset(
+    {
+        *(
+            f"icl_effect.{name}"
+            for name in (
+                "mean_rating", "share_low", "share_high", "floor_recovery", "error", "tilt", "delta", "orientation.w",
+                "covariate_gap", "covariate_gap_change",
+            )
+        ),
+        "pull", "pull.difference", "persona_match.difference", "floor_gap", "origin_effect.coef",
+        "origin_effect.condition_difference", "origin_effect.pearson_difference", "recognizability_bins.tilt",
+        "regime_comparison.tilt", "regime_comparison.delta",
+    }
+)  # fmt: skip
+STATISTIC = re.compile(r"wilcoxon\w*_statistic$|n_nonzero$")
 SIGNED = frozenset(
     {
         "orientation.contrast",
@@ -192,7 +207,7 @@ class Words:
             return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
         if math.isinf(value):
             return "\u221e" if value > 0 else f"{MINUS}\u221e"
-        signed = statistic in SIGNED or statistic.startswith(SIGNED_PARTS)
+        signed = statistic in SIGNED or statistic in CHANGES or statistic.startswith(SIGNED_PARTS)
         return _signed(value, digits_of(statistic, width), signed)
 
     def interval(self, row: Row, width: float | None = 4) -> str:
@@ -212,7 +227,7 @@ def digits_of(statistic: str, width: float | None = 4) -> int:
     >>> digits_of("mae", 4), digits_of("mae", 1), digits_of("mae", 100), digits_of("n_items")
     (2, 3, 1, 0)
     """
-    if statistic in COUNTS or statistic in WHOLE or statistic.startswith("anchor_class"):
+    if statistic in COUNTS or statistic in WHOLE or STATISTIC.search(statistic) or statistic.startswith("anchor_class"):
         return 0
     if statistic == "raters_per_item":
         return 1

@@ -28,11 +28,13 @@ from recovery_tables import (
     blind_table,
     conditions_table,
     copies_table,
+    ends_line,
     five_table,
     pi_table,
     split_table,
     summary,
     w_table,
+    weight_of,
 )
 from recovery_worlds import (
     BENCHES,
@@ -67,23 +69,28 @@ from voirdire.stats.profiling import deviance, fixed, ratio_interval
 
 SLICES = ("all", "cn")
 CHUNK = 50
-PI_EVERY = 5
+ENDS_EVERY = 5
+COPY_FIELDS = ("copy_p", "copy_separated", "copy_side")
 
 
-def intervals(fits: CellFits, over: Array, under: Array) -> tuple[Array, Array, Array]:
-    """Ratio of every cell (C,) and the ends of its profile interval; NaN where the cell is not fitted."""
-    low, high = (np.full(len(fits.slopes), np.nan) for _ in range(2))
+def ratio_fields(name: str, fits: CellFits, over: Array, under: Array, planted: Array, ends: bool) -> Fields:
+    """``name``: a ratio of slopes (C,); ``name_in``: whether its profile interval holds the planted value.
+
+    That is so when the likelihood falls by less than half a chi-squared quantile at the value, which takes one fit.
+    With ``ends`` the interval's ends are found as in an audit, and ``name_agrees`` says whether they say the same.
+    """
+    from scipy.stats import chi2
+
+    inside, agrees = (np.full(len(fits.slopes), np.nan) for _ in range(2))
     for part in fits.parts:
-        low[part.cells], high[part.cells] = ratio_interval(part.data, part.fit, over, under, LEVEL)
-    return (fits.slopes @ over) / (fits.slopes @ under), low, high
-
-
-def permissiveness(fits: CellFits, lead: Array, under: Array, seed: tuple[int, ...]) -> Fields:
-    """PI of every cell; its profile interval on one corpus of five, for time."""
-    if seed[-1] % PI_EVERY:
-        nothing = np.full(len(fits.slopes), np.nan)
-        return {"pi": (fits.slopes @ lead) / (fits.slopes @ under), "pi_low": nothing, "pi_high": nothing}
-    return dict(zip(("pi", "pi_low", "pi_high"), intervals(fits, lead, under), strict=True))
+        value = planted[part.cells]
+        across = over - value[:, None] * under
+        ratio, _ = deviance(part.data, part.fit, fixed(across, np.zeros(len(value))))
+        inside[part.cells] = ratio <= chi2.ppf(LEVEL, 1)
+        if ends:
+            low, high = ratio_interval(part.data, part.fit, over, under, LEVEL)
+            agrees[part.cells] = ((low <= value) & (value <= high)) == (inside[part.cells] == 1)
+    return {name: (fits.slopes @ over) / (fits.slopes @ under), f"{name}_in": inside, f"{name}_agrees": agrees}
 
 
 def related(fits: CellFits, under: Array) -> Array:
@@ -102,20 +109,27 @@ def one_corpus(bench: Bench, seed: tuple[int, ...]) -> Fields:
     rng = np.random.default_rng(seed)
     humans, pools = drawn(bench, rng)
     ratings = [judge_items(humans.expected, humans.cultures, judge, FIVE, rng)[0] for judge in bench.judges.values()]
-    copies = [*np.floor(pools.mean + 0.5), *pools.mean]
     x = design_of(humans, pools)
     coded = code_cells(np.stack(ratings), CUTS.levels)
     fits = fit_all(coded, x, len(ratings))
     a, b, lead = np.eye(x.shape[1])[:3]
-    w, low, high = intervals(fits, b, a + b)
-    found = {"w": w, "low": low, "high": high, **permissiveness(fits, lead, a + b, seed)}
+    ends, judges = seed[-1] % ENDS_EVERY == 0, bench.judges.values()
+    found = ratio_fields("w", fits, b, a + b, np.array([weight_of(judge) for judge in judges]), ends)
+    planted_pi = np.array([judge.permissiveness for judge in judges])
+    found |= ratio_fields("pi", fits, lead, a + b, planted_pi, ends)
     found |= {"defined": related(fits, a + b), "p": neutrality(fits, b - a)[1]}
     raw = fit_all(coded, design_of(humans, pools, correct=False), len(ratings))
     found |= {"raw_w": (raw.slopes @ b) / (raw.slopes @ (a + b)), "raw_p": neutrality(raw, b - a)[1]}
-    of_copies = fit_all(code_cells(np.stack(copies), CUTS.levels), x, len(copies))
-    found |= {"copy_p": neutrality(of_copies, b - a)[1], "copy_separated": of_copies.separated.astype(float)}
-    found["copy_side"] = of_copies.slopes @ (b - a) > 0
+    found |= copies_of(pools, x, b - a) if ends else {name: np.full(4, np.nan) for name in COPY_FIELDS}
     return found | splits(bench, humans, pools, np.stack(ratings), x, fits)
+
+
+def copies_of(pools: PoolArrays, x: Array, contrast: Array) -> Fields:
+    """COPY_FIELDS (4,) of judges that give the observed consensus: of a, of b rounded to levels, then as they are."""
+    copies = np.concatenate([np.floor(pools.mean + 0.5), pools.mean])
+    fits = fit_all(code_cells(copies, CUTS.levels), x, len(copies))
+    side = (fits.slopes @ contrast > 0).astype(float)
+    return dict(zip(COPY_FIELDS, (neutrality(fits, contrast)[1], fits.separated.astype(float), side), strict=True))
 
 
 def splits(bench: Bench, humans: Humans, pools: PoolArrays, ratings: Array, x: Array, fits: CellFits) -> Fields:
@@ -151,10 +165,12 @@ def five_corpus(seed: tuple[int, ...]) -> Fields:
     fits = fit_all(code_cells(np.stack(ratings), CUTS.levels), x, len(ratings))
     axes, k = np.eye(x.shape[1]), len(pools.mean)
     every = axes[:k].sum(0)
-    found = [np.stack(column, axis=1) for column in zip(*(intervals(fits, a, every) for a in axes[:k]), strict=True)]
-    equal = neutrality(fits, axes[1] - axes[0])[1]
-    names = ("w", "low", "high")
-    return {**dict(zip(names, found, strict=True)), **permissiveness(fits, axes[k], every, seed), "p": equal}
+    weights = np.array([judge.weights or (1 / k,) * k for judge in judges.values()])
+    ends = seed[-1] % ENDS_EVERY == 0
+    parts = [ratio_fields("w", fits, axes[pool], every, weights[:, pool], ends) for pool in range(k)]
+    found = {name: np.stack([part[name] for part in parts], axis=1) for name in parts[0]}
+    found |= ratio_fields("pi", fits, axes[k], every, np.array([j.permissiveness for j in judges.values()]), ends)
+    return found | {"p": neutrality(fits, axes[1] - axes[0])[1]}
 
 
 def conditions_corpus(seed: tuple[int, ...]) -> Fields:
@@ -184,7 +200,9 @@ def conditions_corpus(seed: tuple[int, ...]) -> Fields:
     single = neutrality(fits, b - a)[1].reshape(n_judges, n_conditions)
     smallest = np.minimum(single.min(1) * n_conditions, 1)
     p = 2 * student.sf(np.abs(score), items - 1)
-    return {"w": (mean @ over) / (mean @ under), "low": low, "high": high, "p": p, "p_smallest": smallest}
+    planted = np.array([weight_of(judge) for judge in CONDITIONS.values()])
+    found = {"w": (mean @ over) / (mean @ under), "w_in": ((low <= planted) & (planted <= high)).astype(float)}
+    return found | {"p": p, "p_smallest": smallest}
 
 
 def stacked(runs: list[Fields]) -> Fields:
@@ -252,7 +270,7 @@ def main() -> None:
                 print(blind_table(rows), end="\n\n")
                 for place, name in enumerate(SLICES):
                     print(f"Split of T, slice {name}", split_table(rows, place), sep="\n\n", end="\n\n")
-    print(copies_table(everything), end="\n\n", flush=True)
+    print(copies_table(everything), ends_line(everything), sep="\n\n", end="\n\n", flush=True)
     others = (
         ("conditions", conditions_corpus, partial(conditions_table, CONDITIONS)),
         ("five", five_corpus, partial(five_table, five_pools()[1])),

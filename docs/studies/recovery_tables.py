@@ -15,20 +15,18 @@ COPIES = ("copy of a, rounded", "copy of b, rounded", "copy of a, exact", "copy 
 Fields = dict[str, Array]
 
 
-def recovery(estimates: Array, low: Array, high: Array, kept: Array, planted: float) -> dict[str, float]:
+def recovery(estimates: Array, inside: Array, kept: Array, planted: float) -> dict[str, float]:
     """Bias with its Monte Carlo error, RMSE and coverage over the corpora kept."""
     values, n = estimates[kept], int(kept.sum())
     if n < 2:
         return {"n": n, "bias": np.nan, "error": np.nan, "rmse": np.nan, "coverage": np.nan}
-    known = kept & ~np.isnan(low)
-    inside = (low[known] <= planted) & (planted <= high[known])
     off = values - planted
     return {
         "n": n,
         "bias": float(off.mean()),
         "error": float(off.std(ddof=1) / np.sqrt(n)),
         "rmse": float(np.sqrt((off**2).mean())),
-        "coverage": float(inside.mean()),
+        "coverage": float(inside[kept].mean()),
     }
 
 
@@ -51,9 +49,10 @@ def summary(world: str, judges: Mapping[str, Character], fields: Fields) -> list
         row |= {"defined": float((column["defined"] == 1).mean()), "rejected": float((column["p"] < 1 - LEVEL).mean())}
         rows.append(row | (planted_parts(judge, column) if not blind(judge) else {}))
     for cell, name in enumerate(COPIES):
-        p, side = fields["copy_p"][:, cell], fields["copy_side"][:, cell] == (" b" in name)
+        known = ~np.isnan(fields["copy_p"][:, cell])
+        p, side = fields["copy_p"][known, cell], fields["copy_side"][known, cell] == (" b" in name)
         row = {"world": world, "judge": name, "corpora": len(p), "largest_p": float(p.max())}
-        row |= {"separated": float(fields["copy_separated"][:, cell].mean())}
+        row |= {"separated": float(fields["copy_separated"][known, cell].mean())}
         rows.append(row | {"rejected": float(((p < 1e-6) & side).mean())})
     return rows
 
@@ -61,10 +60,12 @@ def summary(world: str, judges: Mapping[str, Character], fields: Fields) -> list
 def planted_parts(judge: Character, column: Fields) -> dict[str, object]:
     """What a row says of a judge that goes by the pools."""
     defined, w = column["defined"] == 1, weight_of(judge)
-    pi = recovery(column["pi"], column["pi_low"], column["pi_high"], defined, judge.permissiveness)
+    pi = recovery(column["pi"], column["pi_in"], defined, judge.permissiveness)
     return {
         "w": w,
-        **recovery(column["w"], column["low"], column["high"], defined, w),
+        **recovery(column["w"], column["w_in"], defined, w),
+        "ends": float(np.isfinite(column["w_agrees"]).sum() + np.isfinite(column["pi_agrees"]).sum()),
+        "disagree": float((column["w_agrees"] == 0).sum() + (column["pi_agrees"] == 0).sum()),
         "raw_bias": float((column["raw_w"] - w).mean()),
         "raw_rejected": float((column["raw_p"] < 1 - LEVEL).mean()),
         "pi": judge.permissiveness,
@@ -147,12 +148,18 @@ def blind_table(rows: list[dict[str, object]]) -> str:
 def copies_table(rows: list[dict[str, object]]) -> str:
     """Copies of an observed consensus."""
     lines = [
-        f"| {row['world']} | {row['judge']} | {row['separated']:.3f} | {row['rejected']:.3f} |"
+        f"| {row['world']} | {row['judge']} | {row['corpora']} | {row['separated']:.3f} | {row['rejected']:.3f} |"
         f" {row['largest_p']:.0e} | {'pass' if row['rejected'] == 1 else '**fails**'} |"
         for row in rows
         if row["judge"] in COPIES
     ]
-    return table("| world | judge | separated | p < 1e-6, on the right side | largest p | gate |", lines)
+    return table("| world | judge | corpora | separated | p < 1e-6, on the right side | largest p | gate |", lines)
+
+
+def ends_line(rows: list[dict[str, object]]) -> str:
+    """How often the ends of an interval say something else than the likelihood at the planted value."""
+    found, odd = (sum(int(row.get(name, 0)) for row in rows) for name in ("ends", "disagree"))
+    return f"Intervals whose ends were searched: {found}; at odds with the likelihood at the planted value: {odd}."
 
 
 def conditions_table(judges: Mapping[str, Character], fields: Fields) -> tuple[str, list[dict[str, object]]]:
@@ -163,7 +170,7 @@ def conditions_table(judges: Mapping[str, Character], fields: Fields) -> tuple[s
         every = np.ones(len(column["w"]), dtype=bool)
         row = {"judge": name, "w": weight_of(judge), "rejected": float((column["p"] < 1 - LEVEL).mean())}
         row["smallest"] = float((column["p_smallest"] < 1 - LEVEL).mean())
-        rows.append(row | recovery(column["w"], column["low"], column["high"], every, weight_of(judge)))
+        rows.append(row | recovery(column["w"], column["w_in"], every, weight_of(judge)))
     lines = [
         f"| {r['judge']} | {r['w']:g} | {r['bias']:+.3f} ± {r['error']:.3f} | {r['rmse']:.3f} | {r['coverage']:.3f} |"
         f" {r['rejected']:.3f} | {r['smallest']:.3f} | {verdict(gates(r))} |"
@@ -180,14 +187,14 @@ def five_table(judges: Mapping[str, Character], fields: Fields) -> tuple[str, li
         every = np.ones(len(fields["w"]), dtype=bool)
         weights = judge.weights or (0.2,) * 5
         parts = [
-            recovery(*(fields[key][:, cell, k] for key in ("w", "low", "high")), every, weight)
+            recovery(fields["w"][:, cell, k], fields["w_in"][:, cell, k], every, weight)
             for k, weight in enumerate(weights)
         ]
         worst = max(parts, key=lambda part: abs(part["bias"]))
         row: dict[str, object] = {"judge": name, "w": 0.5 if weights[0] == weights[1] else -1, **worst}
         row |= {"coverage": float(np.mean([part["coverage"] for part in parts])), "rmse": max(p["rmse"] for p in parts)}
         row["lowest"] = min(part["coverage"] for part in parts)
-        pi = recovery(*(fields[key][:, cell] for key in ("pi", "pi_low", "pi_high")), every, judge.permissiveness)
+        pi = recovery(fields["pi"][:, cell], fields["pi_in"][:, cell], every, judge.permissiveness)
         row |= {"rejected": float((fields["p"][:, cell] < 1 - LEVEL).mean()), "pi": pi}
         rows.append(row)
     lines = []

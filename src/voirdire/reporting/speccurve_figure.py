@@ -24,6 +24,7 @@ TOWARDS_SECOND = {TILT: -1, DELTA: 1, WEIGHT: 1}
 """The sign, off the middle, with which a statistic speaks for the second pool."""
 WIDTH, ROW, LANE = 250, 30, 15
 MOST_LANES = 30
+W_ENDS = (-0.5, 1.5)
 
 
 def overview(
@@ -163,7 +164,7 @@ def _panel(
     alt = _altair()
     axis = alt.Axis(labelLimit=200, ticks=False, domain=False, labels=first)
     y = alt.Y("judge:N", sort=list(judges), scale=alt.Scale(domain=list(judges)), title=None, axis=axis)
-    x = alt.X("value:Q", title=statistic_name(statistic, lang), scale=alt.Scale(zero=False, nice=True))
+    x = alt.X("value:Q", title=statistic_name(statistic, lang), scale=_scale(points, statistic))
     middle = alt.Chart(alt.Data(values=[{"value": ZERO[statistic]}])).mark_rule(color=PALE).encode(x=x)
     offset = alt.YOffset("spread:Q", scale=alt.Scale(domain=[-0.35, 1.35]))
     layers = []
@@ -178,10 +179,20 @@ def _panel(
     return alt.layer(middle, *layers, rule, mark).properties(width=WIDTH, height=max(50, ROW * len(judges)))
 
 
+def _scale(points: Sequence[Mapping[str, Any]], statistic: str) -> Any:
+    """The axis of a statistic; values of W far outside 0 to 1 (of small subsets) stand at its edge."""
+    alt = _altair()
+    if statistic != WEIGHT:
+        return alt.Scale(zero=False, nice=True)
+    values = [point[name] for point in points for name in ("low", "high") if point["main"]]
+    values += [point["value"] for point in points] + [ZERO[WEIGHT]]
+    domain = [max(min(values), W_ENDS[0]), min(max(values), W_ENDS[1])]
+    return alt.Scale(zero=False, nice=False, clamp=True, domain=domain)
+
+
 def _values(points: list[dict[str, Any]], statistic: str, x: Any, colours: Any, lang: str) -> Any:
     alt = _altair()
-    scale = alt.Scale(zero=False, nice=True)
-    y = alt.Y("value:Q", title=statistic_name(statistic, lang), scale=scale)
+    y = alt.Y("value:Q", title=statistic_name(statistic, lang), scale=_scale(points, statistic))
     middle = alt.Chart(alt.Data(values=[{"value": ZERO[statistic]}])).mark_rule(color=GREY).encode(y=y)
     every = alt.Chart(alt.Data(values=points))
     rules = every.mark_rule(opacity=0.35).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colours)

@@ -12,6 +12,7 @@ import pytest
 from tests.experiment.factorial import Factorial, Row, found, undefined
 
 from voirdire.analysis.experiment.factor_effects import add_factor_effects
+from voirdire.analysis.experiment.orientation.rows import add_orientation
 from voirdire.stats.resampling import item_weights
 
 WORLD = Factorial(lost=0.04, drop=lambda judge, levels: judge == "j1" and levels["language"] == "zh")
@@ -143,7 +144,8 @@ def test_a_cell_without_a_value_is_counted_out() -> None:
     rows = Factorial(judge=sometimes_constant, designs=("base",)).run(add_factor_effects)
     row = found(rows, "language_effect.mean", params="of=pearson", pool="us")["j0", "*", "all"]
     assert (row["n"], row["excluded"]) == (4, "cell_undefined=1")
-    assert found(rows, "language_effect.of_means", params="of=pearson", pool="us")["j0", "*", "all"]["undefined"]
+    means = found(rows, "language_effect.of_means", params="of=pearson", pool="us")["j0", "*", "all"]
+    assert means["n"] == 8
     assert found(rows, "language_effect.mean", params="of=mae", pool="us")["j0", "*", "all"]["n"] == 5
 
 
@@ -165,12 +167,13 @@ def test_another_factor_under_its_own_name() -> None:
     assert rows.filter(pl.col("statistic") == "language_effect.mean").height
     rows = Factorial(n_items=9).run(add_factor_effects, factor_roles=(("demonstrations", "language"),))
     assert set(rows.filter(pl.col("statistic") == "factor_effect.mean")["params"]) == {
-        f"of={of},factor=design" for of in ("pearson", "mae", "tilt")
+        f"of={of},factor=design" for of in ("pearson", "mae", "tilt", "orientation.w")
     }
 
 
 def test_without_draws_there_is_no_floor() -> None:
     rows = Factorial(n_items=9).run(add_factor_effects, draws=0)
+    rows = rows.filter(pl.col("params") == "of=mae")
     assert undefined(rows, "language_effect.noise_floor") == {"no_draws"}
     assert undefined(rows, "language_effect.mean") == {None}
 
@@ -186,3 +189,26 @@ def test_no_factor_no_rows() -> None:
     world = Factorial(languages=("en",), designs=("base",), drop=lambda judge, levels: levels["detail"] == "advanced")
     rows = world.run(add_factor_effects)
     assert not {name for name in rows["statistic"] if name.startswith(("language", "factor"))}
+
+
+def test_changes_of_w_are_those_of_its_cells() -> None:
+    """Cells without a W take part in none; the signed change is that of the mean over the others."""
+    world = Factorial(seed=5, n_items=60, judges={"j0": "us", "j1": "cn"}, designs=("base",))
+    rows = world.run(add_orientation, add_factor_effects, draws=60)
+    w = {key: row["value"] for key, row in found(rows, "orientation.w", params="", slice="all").items()}
+    moved = []
+    for condition, levels in world.conditions():
+        if levels["language"] == "en":
+            other = condition.replace("_en_", "_zh_")
+            moved += [w[judge, other, "all"] - w[judge, condition, "all"] for judge in world.judges]
+    assert len(moved) == 10
+    place = ("*", "*", "all")
+    mean, largest, shift = (
+        found(rows, f"language_effect.{part}", params=f"of=orientation.w{between}")[place]
+        for part, between in (("mean", ""), ("max", ""), ("shift", ",from=en,to=zh"))
+    )
+    assert mean["value"] == pytest.approx(np.abs(moved).mean(), abs=1e-9)
+    assert largest["value"] == pytest.approx(np.abs(moved).max(), abs=1e-9)
+    assert shift["low"] < shift["value"] < shift["high"]
+    floor = found(rows, "language_effect.noise_floor", params="of=orientation.w")[place]["value"]
+    assert 0.4 < mean["value"] / floor < 2.5

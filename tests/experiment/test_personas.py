@@ -11,8 +11,10 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 from tests.experiment.factorial import Factorial, Row, found, undefined
 
+from voirdire.analysis.experiment.orientation.rows import add_orientation
 from voirdire.analysis.experiment.persona_match import add_floor_gap, add_persona_match
 from voirdire.analysis.experiment.personas import add_personas
+from voirdire.analysis.experiment.personas_w import add_w_pulls
 from voirdire.stats.resampling import item_weights
 
 WORLD = Factorial(lost=0.05, drop=lambda judge, levels: judge == "j1" and levels["language"] == "zh")
@@ -20,6 +22,7 @@ PARTS = (add_personas, add_persona_match, add_floor_gap)
 JUDGES = ("*", "j0", "j1", "j2", "origin=us", "origin=cn")
 SLICES = ("all", "culture=us", "culture=cn")
 DRAWS = 60
+PAIR = ("us", "cn")
 
 
 @pytest.fixture(scope="module")
@@ -235,3 +238,29 @@ def test_floor_gap_is_that_of_a_loop(profile: pl.DataFrame) -> None:
             assert row["value"] == pytest.approx(np.mean(gaps), abs=1e-9)
             assert row["n"] == len(rows)
     assert seen > 8
+
+
+def test_pull_of_w_is_that_of_the_orientations() -> None:
+    """From the W of each selection, which 0 puts at the first pool and 1 at the second."""
+    world = Factorial(seed=2, n_items=60, designs=("base",))
+    rows = world.run(add_orientation, add_w_pulls)
+    w = {key: row["value"] for key, row in found(rows, "orientation.w", params="", slice="all").items()}
+    for toward, sign in (("us", -1), ("cn", 1)):
+        pulls = found(rows, "pull", params=f"toward={toward},of=orientation.w")
+        for judge in JUDGES:
+            row = pulls[judge, "*", "all"]
+            expected = sign * (w[judge, f"persona={toward}", "all"] - w[judge, "persona=none", "all"])
+            assert row["value"] == pytest.approx(expected, abs=1e-9)
+            assert row["low"] < row["value"] < row["high"]
+    assert pulls["*", "*", "all"]["low"] > 0
+    sides = [found(rows, "pull", params=f"toward={pool},of=orientation.w")["j0", "*", "all"]["value"] for pool in PAIR]
+    difference = found(rows, "pull.difference", params="of=orientation.w")["j0", "*", "all"]
+    assert difference["value"] == pytest.approx(sides[0] - sides[1])
+
+
+def test_w_crosses_one_half() -> None:
+    rows = Factorial(n_items=90, judge=follower, designs=("base",)).run(add_w_pulls)
+    crossing = found(rows, "pull.crossing", params="toward=us,of=orientation.w")
+    assert crossing["j0", "*", "all"]["label"] == "yes"
+    assert crossing["j1", "*", "all"]["label"] == "no"
+    assert found(rows, "pull.larger", params="of=orientation.w")["j0", "*", "all"]["label"] == "toward_a"

@@ -59,9 +59,9 @@ def run(frames: Mapping[str, Any], **options: Any) -> pl.DataFrame:
 
 
 def changes_sign() -> pl.Expr:
-    """Whether a statistic changes its sign with the order of the pair; a change of T does, one of an error does not."""
-    name, of_tilt = pl.col("statistic"), pl.col("params").str.starts_with("of=tilt")
-    return name.is_in(SIGN_CHANGES) | (name.str.ends_with("_effect.shift") & of_tilt)
+    """Whether a statistic changes its sign with the order of the pair; a change of T or W does, one of an error not."""
+    name, of_pair = pl.col("statistic"), pl.col("params").str.contains(r"^of=(tilt|orientation\.w)")
+    return name.is_in(SIGN_CHANGES) | (name.str.ends_with("_effect.shift") & of_pair)
 
 
 def differences(first: pl.DataFrame, second: pl.DataFrame, columns: list[str], signs: bool = False) -> pl.DataFrame:

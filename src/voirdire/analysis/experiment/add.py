@@ -15,6 +15,7 @@ from voirdire.analysis.experiment.orientation.split import add_split
 from voirdire.analysis.experiment.orientation.weights import add_weights
 from voirdire.analysis.experiment.persona_match import add_floor_gap, add_persona_match
 from voirdire.analysis.experiment.personas import add_personas
+from voirdire.analysis.experiment.personas_w import add_w_pulls
 from voirdire.analysis.experiment.r2 import add_r2
 from voirdire.analysis.experiment.regimes import add_regimes
 from voirdire.analysis.experiment.regression import add_regression
@@ -30,6 +31,7 @@ def add_experiment(experiment: Experiment) -> None:
     add_r2(experiment)
     add_regression(experiment)
     add_personas(experiment)
+    add_w_pulls(experiment)
     add_persona_match(experiment)
     add_floor_gap(experiment)
     add_factor_effects(experiment)

@@ -19,12 +19,14 @@ from voirdire.analysis.context import Context, context_reason, scale_codes
 from voirdire.analysis.engine import Drawn
 from voirdire.analysis.experiment.contrasts import SliceSums, contrast, write
 from voirdire.analysis.experiment.design import ALL, Block, Experiment
+from voirdire.analysis.experiment.orientation.selected import Linear, linear_contrast, selected_w, write_linear
 from voirdire.analysis.judge_rows import definition_of
 from voirdire.signature import pairs
 from voirdire.statistic import REGISTRY
 from voirdire.stats.features import Array
 
 OF = ("pearson", "mae", "tilt")
+W = "orientation.w"
 Levels = tuple[str, str]
 
 
@@ -40,6 +42,11 @@ class Changes:
     judges: list[str]
     weights: Array
 
+    def keep(self, mask: npt.NDArray[np.bool_]) -> Changes:
+        """Some of the changes."""
+        chosen = np.flatnonzero(mask).tolist()
+        return Changes([self.levels[m] for m in chosen], [self.judges[m] for m in chosen], self.weights[mask])
+
     def of(self, judge: str, levels: Levels | None = None) -> npt.NDArray[np.int64]:
         """Places of a judge's changes (``*``: of all), between two levels or any."""
         chosen = [
@@ -53,7 +60,7 @@ class Changes:
 def add_factor_effects(experiment: Experiment) -> None:
     """``language_effect``, ``detail_effect`` and, for factors without a part of their own, ``factor_effect``.
 
-    Per pool (Pearson, MAE) and pair (T), for all judges and each, in all items and in each culture.
+    Per pool (Pearson, MAE) and pair (T, W), for all judges and each, in all items and in each culture.
     """
     design = experiment.design
     effects = [("language_effect", design.language), ("detail_effect", design.detail)]
@@ -72,6 +79,16 @@ def add_factor_effects(experiment: Experiment) -> None:
             cells = sums.statistic(of, target, np.eye(design.n_cells))
             for name, factor, block, moved in changes:
                 _Writer(sums, name, factor, block, of, target).add(cells, moved)
+        for pair in experiment.context.detail:
+            linear = selected_w(experiment, slice_, sums.mask, pair, np.eye(design.n_cells))
+            for name, factor, block, moved in changes:
+                _Writer(sums, name, factor, block, W, pair, linear).add(_linearised(sums, linear), moved)
+
+
+def _linearised(sums: SliceSums, linear: Linear) -> Drawn:
+    """W of every cell with its draws by the influence of the items: no cell is fitted anew in any draw."""
+    draws = linear.values[:, None] + linear.influence @ (sums.sampler.weights.astype(float) - 1).T
+    return Drawn(linear.values, linear.reasons, draws, linear.n)
 
 
 def _targets(context: Context) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -115,15 +132,16 @@ class _Writer:
     block: Block
     of: str
     target: tuple[int, ...]
+    linear: Linear | None = None
 
     def add(self, cells: Drawn, changes: Changes) -> None:
         """Rows for all judges and for each. cells : (C,) the statistic in every cell, with draws."""
-        moved = contrast(cells, changes.weights) if changes.levels else None
+        moved = contrast(cells, changes.weights)
         names = [ALL, *self.sums.experiment.design.judges]
         found = [_summary(moved, changes.of(name), self.sums.n_draws) for name in names]
         for part in ("mean", "max", "noise_floor", "max_noise_floor"):
             self._rows(part, names, [row[part] for row in found], [row["n"] for row in found], found)
-        self._shifts(cells, changes, names)
+        self._shifts(cells, changes.keep(~np.isnan(moved.values)), names, [row["reason"] for row in found])
 
     def _rows(
         self, part: str, names: list[str], values: list[float], n: list[float], found: list[dict[str, Any]]
@@ -147,8 +165,11 @@ class _Writer:
             **context.names(self.target),
         )
 
-    def _shifts(self, cells: Drawn, changes: Changes, names: list[str]) -> None:
-        """The change of the mean over matched cells between two levels, and the mean of its absolute values."""
+    def _shifts(self, cells: Drawn, changes: Changes, names: list[str], reasons: list[str | None]) -> None:
+        """The change of the mean over matched cells between two levels, and the mean of its absolute values.
+
+        changes : those that have a value
+        """
         context = self.sums.experiment.context
         absolute: dict[str, list[float]] = {name: [] for name in names}
         counts: dict[str, float] = dict.fromkeys(names, 0.0)
@@ -156,21 +177,15 @@ class _Writer:
             chosen = [(name, changes.of(name, levels)) for name in names]
             chosen = [(name, places) for name, places in chosen if len(places)]
             means = np.stack([changes.weights[places].mean(0) for _, places in chosen])
-            shift = contrast(cells, means)
-            who = [name for name, _ in chosen]
-            write(
-                self.sums, f"{self.name}.shift", shift, judge=who, condition=[self.block.name] * len(who),
-                target=self.target, params=self._params(levels), of=(self.of, ""), matrix=(means != 0).astype(float),
-                cells="matched", p=True,
-            )  # fmt: skip
-            for place, name in enumerate(who):
-                absolute[name].append(abs(float(shift.values[place])))
+            values = self._shift(cells, means, [name for name, _ in chosen], self._params(levels))
+            for place, (name, _) in enumerate(chosen):
+                absolute[name].append(abs(float(values[place])))
                 counts[name] += float((means[place] != 0).sum())
         context.table.add(
             f"{self.name}.of_means",
             [np.mean(absolute[name]) if absolute[name] else np.nan for name in names],
             params=self._params(),
-            reasons=["cell_undefined" if absolute[name] else "no_matched_cells" for name in names],
+            reasons=[context_reason(context, reason, self.target) for reason in reasons],
             n=[int(counts[name]) for name in names],
             definition=context.definition("none", **self._definition()),
             question=context.panel.question.id,
@@ -180,20 +195,36 @@ class _Writer:
             **context.names(self.target),
         )
 
+    def _shift(self, cells: Drawn, means: Array, who: list[str], params: str) -> Array:
+        """Rows of the signed change with its interval and p; returns the values."""
+        place: dict[str, Any] = {"judge": who, "condition": [self.block.name] * len(who), "target": self.target}
+        told: dict[str, Any] = {"cells": "matched", "factor": self.factor}
+        name = f"{self.name}.shift"
+        if self.linear is not None:
+            moved = linear_contrast(self.linear, means)
+            context = self.sums.experiment.context
+            write_linear(context, name, moved, name=self.sums.name, params=params, p=True, **place, **told)
+            return moved.values
+        shift, matrix = contrast(cells, means), (means != 0).astype(float)
+        write(self.sums, name, shift, params=params, of=(self.of, ""), matrix=matrix, p=True, **place, **told)
+        return shift.values
+
     def _params(self, levels: Levels | None = None) -> str:
         factor = {"factor": self.factor} if self.name == "factor_effect" else {}
         between = {} if levels is None else {"from": levels[0], "to": levels[1]}
         return pairs({"of": self.of, **factor, **between})
 
     def _definition(self) -> dict[str, Any]:
-        made = definition_of(self.sums.experiment.context, REGISTRY[self.of, ""], self.target)
-        return {**made, "cells": "matched", "factor": self.factor}
+        told = {"cells": "matched", "factor": self.factor}
+        if self.linear is not None:
+            return {**told, "noise": "linearised"}
+        return {**definition_of(self.sums.experiment.context, REGISTRY[self.of, ""], self.target), **told}
 
 
-def _summary(moved: Drawn | None, places: npt.NDArray[np.int64], n_draws: int) -> dict[str, Any]:
+def _summary(moved: Drawn, places: npt.NDArray[np.int64], n_draws: int) -> dict[str, Any]:
     """Mean and maximum absolute change, and what the draw of items alone would make of each."""
     nothing: dict[str, Any] = dict.fromkeys(("mean", "max", "noise_floor", "max_noise_floor"), np.nan)
-    if moved is None or not len(places):
+    if not len(places):
         return {**nothing, "n": 0, "reason": "no_matched_cells", "noise_reason": "no_matched_cells", "excluded": ""}
     values = moved.values[places]
     known = ~np.isnan(values)

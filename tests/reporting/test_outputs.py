@@ -60,7 +60,8 @@ def grid_of(text):
 
 def active(tex):
     """Everything in LaTeX that is not set as it stands, without what stands for one sign."""
-    sign = r"\\text(?:backslash|asciitilde|asciicircum|less|greater)\{\}|\\[&%$#_{}]|\$-\$|\$\\infty\$|\\,|\{\}"
+    sign = r"\\text(?:backslash|asciitilde|asciicircum|less|greater)\{\}|\\[&%$#_{}]|\\,|\{\}"
+    sign += r"|\$-\$|\$\\(?:infty|bullet|odot|circ|rightarrow)\$"
     return [found for found in re.findall(rf"({sign})|(\\[a-z]+|\\.|[&%$#_{{}}~^\\])", tex, re.S) if not found[0]]
 
 
@@ -105,7 +106,7 @@ def test_latex_puts_the_interval_below_the_value_and_the_reason_below_the_table(
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("name", ["two", "six", "none"])
+@pytest.mark.parametrize("name", ["two", "six", "none", "factorial"])
 def test_latex_tables_are_balanced(profiles, name, lang):
     tables = latex_tables(profiles[name], lang)
     assert any(key.endswith("-pools") for key in tables)
@@ -127,10 +128,11 @@ def test_latex_tables_are_balanced(profiles, name, lang):
             assert len(re.findall(r"(?<!\\)&", row)) + 1 + spans == width
 
 
+@pytest.mark.parametrize("name", ["two", "factorial"])
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
-def test_latex_compiles(profiles, tmp_path):
+def test_latex_compiles(profiles, tmp_path, name):
     signs = " ".join(map(chr, range(33, 127)))
-    tables = [*latex_tables(profiles["two"]).values(), latex.latex(grid_of(signs), Words("en"))]
+    tables = [*latex_tables(profiles[name]).values(), latex.latex(grid_of(signs), Words("en"))]
     body = "\n".join(re.sub(r"[\u3000-\u9fff]", "x", tex) for tex in tables)
     source = "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs,graphicx}\\begin{document}" + body
     (tmp_path / "t.tex").write_text(source + "\\end{document}", encoding="utf-8")
@@ -140,7 +142,7 @@ def test_latex_compiles(profiles, tmp_path):
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("name", ["two", "six", "none"])
+@pytest.mark.parametrize("name", ["two", "six", "none", "factorial"])
 def test_terminal_is_plain_and_short(profiles, name, lang):
     shown = terminal(profiles[name], lang, report="out/report.html")
     assert "\x1b" not in shown

@@ -26,6 +26,10 @@ HIGH, LOW, BREAK, CLOSE, BOLD, END = "\x1c", "\x1d", "\x1e", "\x1f", "\x0e", "\x
 SIGNS: dict[str, str | int | None] = {
     "\u2212": "$-$",
     "\u221e": r"$\infty$",
+    "\u25cf": r"$\bullet$",
+    "\u25d0": r"$\odot$",
+    "\u25cb": r"$\circ$",
+    "\u2192": r"$\rightarrow$",
     "\u202f": r"\,",
     "\ufffd": "?",
     HIGH: r"\begin{tabular}[t]{@{}r@{}}",

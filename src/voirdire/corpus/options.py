@@ -69,7 +69,8 @@ class CorpusOptions:
 class JudgmentOptions:
     """How the judgments are read.
 
-    judgments : path or frame; or a run folder that holds ``judgments.*`` (and ``judges.*``, ``conditions.*``)
+    judgments : path or frame; a run folder that holds ``judgments.*`` (and ``judges.*``, ``conditions.*``); or a
+        folder of Parquet files, which are read in pieces (as is a large Parquet file)
     judges, conditions : tables of covariates and factors
     factors : extra key columns; without it one is taken only when the keys are not unique otherwise
     judge_columns : wide tables, a column per judge; ``judge_name`` : the judge of a table that names none

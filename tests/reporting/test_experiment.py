@@ -179,8 +179,8 @@ def test_table_1_marks_the_lowest_and_shows_the_cross_fitted_value(profile, repo
     place = [(column.group, column.title) for column in grid.columns].index(("culture: cn", "→ us"))
     best = values.sort("value")["judge"][0]
     assert [name for name, entries in rows.items() if entries[place].strong] == [best]
-    assert re.fullmatch(r"\[\d+ %\] us_en", rows[best][place].interval)
-    assert re.fullmatch(r"\[.+, .+\] \[\d+ %\]", rows[best][place + 1].interval)
+    assert re.fullmatch(r"\[\d+\u00a0%\] us_en", rows[best][place].interval)
+    assert re.fullmatch(r"\[.+, .+\] \[\d+\u00a0%\]", rows[best][place + 1].interval)
     lost = [(column.group, column.title) for column in grid.columns].index(("culture: us", "→ us"))
     assert rows["delta-judge"][lost].reason
     assert [line.heads[0] for line in grid.groups[1][1]] == ["average of the judges", "mean gap between the pools"]

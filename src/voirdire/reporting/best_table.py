@@ -90,7 +90,7 @@ def _fitted(b: Builder, place: Place, pair: Pair, judge: str, condition: str) ->
 
 
 def _percent(b: Builder, row: Row) -> str:
-    return f"[{b.words.number('percent_of_human', row.value or 0.0)} %]"
+    return f"[{b.words.number('percent_of_human', row.value or 0.0)}\u00a0%]"
 
 
 def _other(place: Place, pair: Pair) -> str:

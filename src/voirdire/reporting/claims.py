@@ -179,8 +179,14 @@ def items_explain(c: Case) -> Answer | None:
         return None
     small = all((row.value or 0.0) < SMALL_SHARE for row in more)
     status = HOLDS if r2.value > MOST_SHARE and small else PART if r2.value > MOST_SHARE or small else FAILS
-    parts = [f"{c.words.setting(row.params, 'term')} {c.shown(row)}" for row in more]
+    parts = [f"{_term(c, row.params)} {c.shown(row)}" for row in more]
     return Answer(status, {"r2": c.shown(r2), "terms": c.words.list(parts)})
+
+
+def _term(c: Case, params: str) -> str:
+    """A term of the regression in words; a covariate by its name."""
+    name = c.words.setting(params, "term")
+    return c.words.c(f"term.{name}") if name in ("judge", "condition") else name
 
 
 def origin(c: Case) -> Answer | None:

@@ -166,8 +166,8 @@ def test_formulas_agree_with_simulated_corpora(effect, more):
     options = PowerOptions(effects=(effect,), items=(80, 240), repeats=(1, 3), simulations=250, seed=3, **more)
     plans = power_table(options).plans
     off = (plans["power"] - plans["simulated"]).abs()
-    assert off.max() < 0.12
-    assert off.mean() < 0.05
+    assert off.max() < 0.16
+    assert off.mean() < 0.06
 
 
 def test_the_item_test_is_scipys_where_each_item_is_rated_once():

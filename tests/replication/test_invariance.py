@@ -23,8 +23,13 @@ NUMBERS = ["value", "label", "undefined", "low", "high", "n", "excluded"]
 SIGN_CHANGES = {"delta", "delta_sq", "tilt", "equalised.delta", "equalised.tilt", "delta_test.t", "pull.difference"}
 SIGN_CHANGES |= {f"origin_effect.{name}" for name in ("coef", "t", "judge_t", "condition_difference")}
 SIGN_CHANGES.add("origin_effect.pearson_difference")
+SIGN_CHANGES |= {"orientation.contrast", "orientation.neutrality_t", "recognizability_bins.tilt"}
+SPLIT = r"^(tilt|delta)_split\."
+MIRRORED = ("orientation.w", "recognizability_bins.orientation.w")
+ITERATIVE = r"^(orientation\.|tilt_split|delta_split)|orientation\.w"
 DIRECTED = ("percent_of_human", "ceiling.other", "best_mae.percent_of_human", "best_mae.percent_cross_fitted")
 OTHER_SIDE = {"nearer_a": "nearer_b", "nearer_b": "nearer_a", "toward_a": "toward_b", "toward_b": "toward_a"}
+OTHER_SIDE |= {"oriented_a": "oriented_b", "oriented_b": "oriented_a"}
 RANDOM = (
     "gap_test.",
     "split_half",
@@ -32,8 +37,11 @@ RANDOM = (
     "recalibrated_mae",
     "distribution.w1_floor",
     "distribution.js_floor",
+    "tilt_noise",
 )
-BY_DRAWS = r"^pull(_p|\.crossing|\.larger)|_effect\.(shift_p|noise_floor|max_noise_floor)$|cross_fitted$"
+BY_DRAWS = (
+    r"^minimum_detectable|^pull(_p|\.crossing|\.larger)|_effect\.(shift_p|noise_floor|max_noise_floor)$|cross_fitted$"
+)
 DECIDED_BY_RANDOM = ("verdict", "gate")
 
 
@@ -61,20 +69,26 @@ def run(frames: Mapping[str, Any], **options: Any) -> pl.DataFrame:
 def changes_sign() -> pl.Expr:
     """Whether a statistic changes its sign with the order of the pair; a change of T or W does, one of an error not."""
     name, of_pair = pl.col("statistic"), pl.col("params").str.contains(r"^of=(tilt|orientation\.w)")
-    return name.is_in(SIGN_CHANGES) | (name.str.ends_with("_effect.shift") & of_pair)
+    of_bins = name.str.contains(r"^recognizability_bins\..*w$") & pl.col("params").str.contains("low-high")
+    return (
+        name.is_in(SIGN_CHANGES) | name.str.contains(SPLIT) | of_bins | (name.str.ends_with("_effect.shift") & of_pair)
+    )
 
 
 def differences(first: pl.DataFrame, second: pl.DataFrame, columns: list[str], signs: bool = False) -> pl.DataFrame:
-    """Rows of the first that have no like in the second; numbers to 1e-9."""
+    """Rows of the first that have no like in the second; numbers to 1e-9, iterative fits to 1e-5."""
     both = first.join(second, on=list(PLACE), how="full", suffix="_other", coalesce=True, nulls_equal=True)
     assert first.height == second.height == both.height
     sign = pl.when(changes_sign() & signs).then(-1.0).otherwise(1.0)
+    iterative = pl.col("statistic").str.contains(ITERATIVE) | pl.col("params").str.contains(ITERATIVE)
     equal = []
     for name in columns:
         one, other = pl.col(name), pl.col(f"{name}_other")
         if name in ("value", "low", "high"):
-            near = (one - other * sign).abs() <= 1e-9
-            equal.append(near.fill_null(False) | (one.is_null() & other.is_null()))
+            near = (one - other * sign).abs() <= pl.when(iterative).then(1e-5).otherwise(1e-9)
+            equal.append(
+                near.fill_null(False) | (one == other * sign).fill_null(False) | (one.is_null() & other.is_null())
+            )
         else:
             equal.append(one.eq_missing(other))
     return both.filter(~pl.all_horizontal(equal))
@@ -122,10 +136,12 @@ def test_the_other_order_of_the_pair(frames: Frames, base: pl.DataFrame) -> None
         pl.when(directed).then(a).otherwise(b).alias("pool"), pl.when(directed).then(b).otherwise(a).alias("pool_b")
     )
     signed = changes_sign()
-    low, high = pl.col("low"), pl.col("high")
+    mirrored = pl.col("statistic").is_in(MIRRORED) & ~signed
+    value, low, high = pl.col("value"), pl.col("low"), pl.col("high")
     turned = turned.with_columns(
-        pl.when(signed).then(high).otherwise(low).alias("low"),
-        pl.when(signed).then(low).otherwise(high).alias("high"),
+        pl.when(mirrored).then(1 - value).otherwise(value).alias("value"),
+        pl.when(signed).then(high).when(mirrored).then(1 - high).otherwise(low).alias("low"),
+        pl.when(signed).then(low).when(mirrored).then(1 - low).otherwise(high).alias("high"),
         pl.col("label").replace(OTHER_SIDE),
         pl.col("judge").str.replace("midpoint_cn_us", "midpoint_us_cn"),
     )

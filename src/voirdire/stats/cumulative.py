@@ -17,7 +17,7 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int8]
 RIDGE = 0.05
-TOLERANCE = 1e-7
+TOLERANCE = 1e-9
 STEPS = 60
 _HALVINGS = 30
 _TINY = 1e-300

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from voirdire.stats.cumulative import Array, Data, Fit, Subspace, fit_cells
 
 _ROUNDS = 24
-_CLOSE = 1e-4
+_CLOSE = 1e-6
 Constraint = Callable[[Array, npt.NDArray[np.int64]], Subspace]
 
 

@@ -55,19 +55,23 @@ def _add_slice(experiment: Experiment, pair: tuple[int, int], name: str, mask: M
     permissive: dict[tuple[str, bool], Array] = {}
     for variant in VARIANTS if name == "all" else (PLAIN,):
         fits = fits_of(experiment, name, mask, pair, variant)
-        for chosen, by_profile in groups:
+        for chosen, single in groups:
             some = selections.keep(np.isin(np.arange(len(selections)), chosen))
-            rows = Rows(experiment, fits, name, pair, some, matrix[chosen], by_profile)
-            permissive[variant.params, by_profile] = rows.add()
+            rows = Rows(experiment, fits, name, pair, some, matrix[chosen], single)
+            permissive[variant.params, single] = rows.add()
             if variant == CURVED:
-                changed = permissive["", by_profile] * permissive[variant.params, by_profile] < 0
+                changed = permissive["", single] * permissive[variant.params, single] < 0
                 rows.label("permissiveness_curvature", np.flatnonzero(changed))
         if variant != PLAIN:
             experiment.fits.pop((pair, name, variant.params))
 
 
 class Rows:
-    """Writes the rows of some selections held between a pair of pools."""
+    """Writes the rows of some selections held between a pair of pools.
+
+    single : whether each is one cell, over all items: then by profile likelihood, unless items have repeats, which a
+        likelihood would take for independent items
+    """
 
     def __init__(
         self,
@@ -77,10 +81,11 @@ class Rows:
         pair: tuple[int, int],
         selections: Selections,
         matrix: Array,
-        by_profile: bool,
+        single: bool,
     ) -> None:
         self.context, self.judged = experiment.context, experiment.judged
-        self.fits, self.selections, self.matrix, self.by_profile = fits, selections, matrix, by_profile
+        self.fits, self.selections, self.matrix, self.single = fits, selections, matrix, single
+        self.by_profile = single and fits.n_repeats == 1
         self.name, self.pair = name, pair
         self.n = np.rint(ratings_behind(fits, matrix)).astype(int)
         self.sum, self.contrast = fits.direction(p0=1, p1=1), fits.direction(p0=-1, p1=1)
@@ -108,7 +113,7 @@ class Rows:
         self._linear("contrast", self.contrast, reasons)
         self._linear("slope", self.sum, reasons)
         self._neutrality(reasons)
-        if self.by_profile:
+        if self.single:
             self._parameters(reasons)
         if self.fits.uncorrected and self.fits.reason is None:
             self.label("uncorrected", np.arange(len(self.selections)))
@@ -195,7 +200,7 @@ class Rows:
         name = "orientation.neutrality_lr" if self.by_profile else "orientation.neutrality_t"
         self._write(name, value, why, None, "none", **told)
         self._write("orientation.neutrality_p", p, why, None, "none", **told)
-        if not self.by_profile:
+        if not self.single:
             return
         family = family_of(self.judged)[: len(self.judged.selections)]
         members = np.zeros(len(self.judged.cube), dtype=bool)
@@ -283,7 +288,7 @@ class Rows:
             "model": "cumulative_probit",
             "ridge": RIDGE,
             "noise": "none" if self.fits.variant.raw else "empirical_bayes",
-            "cells": "one" if self.by_profile else "mean_of_slopes",
+            "cells": "one" if self.single else "mean_of_slopes",
             "image": "culture" if len(self.fits.image_names) > 1 else "none",
         }
         return clustered_definition(self.context, method, **more, **told)

@@ -158,7 +158,8 @@ def items(m: Maker, pair: dict[str, str]) -> None:
         m.number("gap_correlation", -0.8, -0.6, **pair, judge=who, condition=BASE)
         for slice_, bin_ in itertools.product(("all", *CULTURES), ("low", "mid", "high", "low-high")):
             at = pair | {"judge": who, "condition": BASE, "slice": slice_}
-            m.number("recognizability_bins.tilt", -0.5, 0, **at, params=f"bins=3,bin={bin_},by=cn")
+            for of in ("tilt", "orientation.w"):
+                m.number(f"recognizability_bins.{of}", -0.5, 0, **at, params=f"bins=3,bin={bin_},by=cn")
     m.add("gap_correlation", -0.76, **pair, judge="control:constant_4", condition="-")
     m.add("gap_correlation", None, **pair, judge="control:random", condition="-")
     for slice_, level in itertools.product(("all", "culture=cn"), ("generated", "photograph")):
@@ -197,5 +198,8 @@ def best(m: Maker, pools: tuple[str, ...]) -> None:
                 if other != pool:
                     m.number("best_mae.percent_of_human", 30, 80, None, **at, judge=who, pool_b=other)
                     m.number("best_mae.percent_cross_fitted", 30, 80, 5, **at, judge=who, pool_b=other)
+        if slice_ == "all":
+            m.number("best_kappa.value", 0.1, 0.4, None, **at, judge="*")
+            m.add("best_kappa.cell", f"{HOSTILE_JUDGE}|us_en/base", **at, judge="*")
         for name in ("lowest", "lowest_cross_fitted"):
             m.number(f"best_mae.{name}", 0.6, 1.2, 0.05, **at, judge="*")

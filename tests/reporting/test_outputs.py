@@ -133,7 +133,7 @@ def test_latex_tables_are_balanced(profiles, name, lang):
 def test_latex_compiles(profiles, tmp_path, name):
     signs = " ".join(map(chr, range(33, 127)))
     tables = [*latex_tables(profiles[name]).values(), latex.latex(grid_of(signs), Words("en"))]
-    body = "\n".join(re.sub(r"[\u3000-\u9fff]", "x", tex) for tex in tables)
+    body = "\n\\clearpage\n".join(re.sub(r"[\u3000-\u9fff]", "x", tex) for tex in tables)
     source = "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs,graphicx}\\begin{document}" + body
     (tmp_path / "t.tex").write_text(source + "\\end{document}", encoding="utf-8")
     done = subprocess.run(["pdflatex", "-halt-on-error", "t.tex"], cwd=tmp_path, capture_output=True, check=False)

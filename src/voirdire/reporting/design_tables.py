@@ -222,21 +222,22 @@ def gap_correlation(b: Builder, pair: Pair) -> Grid | None:
     return b.table("gap-correlation", caption, [w.t("head.judge")], [Spec("gap_correlation", place=place)], groups)
 
 
-def bins(b: Builder, pair: Pair) -> list[Grid]:
-    """T where a pool finds the items little, fairly and well recognizable: thirds, a table for each culture."""
-    w, place = b.words, between(pair)
-    variants = b.view.variants("recognizability_bins.tilt", question=b.question, **place)
+def bins(b: Builder, pair: Pair, of: str) -> list[Grid]:
+    """T (or W) where a pool finds the items little, fairly and well recognizable: thirds, a table for each culture."""
+    w, place, name = b.words, between(pair), f"recognizability_bins.{of}"
+    variants = b.view.variants(name, question=b.question, **place)
     thirds = [params for params in variants if w.setting(params, "bins") == "3"]
     grids: list[Grid] = []
     for part in _cultures(b):
-        rows = [row for row in rows_of(b, "recognizability_bins.tilt", **place) if row.slice == part]
+        rows = [row for row in rows_of(b, name, **place) if row.slice == part]
         specs = [
-            Spec("recognizability_bins.tilt", params, w.x(f"bin.{w.setting(params, 'bin').replace('-', '_')}"),
+            Spec(name, params, w.x(f"bin.{w.setting(params, 'bin').replace('-', '_')}"),
                  w.setting(params, "by"), place)
             for params in thirds
         ]  # fmt: skip
-        caption = w.x("caption.bins", slice=w.slice(part), a=pair[0], b=pair[1])
-        grid = by_judge(b, f"bins-{len(grids) + 1}", caption, rows, specs, first_block(b))
+        caption = w.x("caption.bins", name=w.statistic(of), slice=w.slice(part), a=pair[0], b=pair[1])
+        end = "w-" if "." in of else ""
+        grid = by_judge(b, f"bins-{end}{len(grids) + 1}", caption, rows, specs, first_block(b))
         grids += [grid] if grid else []
     return grids
 

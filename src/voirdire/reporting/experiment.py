@@ -111,6 +111,7 @@ def best_conditions(b: Builder) -> Section:
     blocks: list[Any] = list(_each(b, lambda pair: best(b, pair, block, "best")))
     if block != ALL:
         blocks += _folded(b, "best_any", _each(b, lambda pair: best(b, pair, ALL, "best-any")))
+    blocks.append(tables.kappa(b))
     return _section(b, "best", blocks)
 
 
@@ -178,7 +179,9 @@ def gaps(b: Builder) -> Section:
 
 def recognizability(b: Builder) -> Section:
     """T in thirds of recognizability."""
-    return _section(b, "recognizability", _each(b, lambda pair: designs.bins(b, pair)))
+    blocks: list[Any] = list(_each(b, lambda pair: designs.bins(b, pair, "tilt")))
+    blocks += _folded(b, "bins_w", _each(b, lambda pair: designs.bins(b, pair, "orientation.w")))
+    return _section(b, "recognizability", blocks)
 
 
 def regimes(b: Builder) -> Section:

@@ -87,6 +87,19 @@ def by_judge(
     return b.table(name, caption, [w.t("head.slice"), w.t("head.judge")], specs, [("", members)])
 
 
+def kappa(b: Builder) -> Grid | None:
+    """The best weighted kappa of any judge and condition with each pool, and which it is."""
+    w = b.words
+    members: list[Member] = [
+        ((row.pool, w.condition(row.condition)), {"judge": ALL, "condition": row.condition, "pool": row.pool})
+        for row in rows_of(b, "best_kappa.value")
+        if row.pool
+    ]
+    specs = [Spec("best_kappa.value"), Spec("best_kappa.cell")]
+    heads = [w.t("head.pool"), w.t("head.condition")]
+    return b.table("best-kappa", w.x("caption.kappa"), heads, specs, [("", members)])
+
+
 def r2(b: Builder, pair: Pair) -> Grid | None:
     """How much of the variance of delta the items explain, and what each term adds to them."""
     w = b.words

@@ -31,6 +31,8 @@ CHANGES = frozenset(
         "regime_comparison.tilt", "regime_comparison.delta",
     }
 )  # fmt: skip
+NAMES = frozenset({"best_mae.condition", "best_mae.lowest_cell", "best_kappa.cell", "best_kappa.pool"})
+"""Statistics whose labels are names of the corpus or of judges."""
 STATISTIC = re.compile(r"wilcoxon\w*_statistic$|n_nonzero$")
 SIGNED = frozenset(
     {
@@ -108,6 +110,8 @@ class Words:
 
     def label(self, statistic: str, label: str, pool: str = "", pool_b: str = "") -> str:
         """A text result (a gate, a verdict, a composition) in plain words."""
+        if statistic in NAMES:
+            return View.clean(label)
         key = f"label.{statistic.replace('.', '_')}.{label}"
         return (
             self.x(key, a=pool, b=pool_b)

@@ -188,6 +188,13 @@ def _weights(view: View, words: Words, question: str, cell: Cell) -> list[str]:
 
 
 def opened(view: View, words: Words, question: str, cells: Sequence[Cell]) -> list[tuple[str, tuple[str, ...]]]:
-    """The headline: each judge with its sentences; judges without a decomposition are left out."""
+    """The headline: each judge with its sentences; judges without a decomposition are left out.
+
+    One sentence where the same reason keeps every judge from having one.
+    """
+    found = [standing(view, question, pair, cell) for cell in cells for pair in view.pairs(question)]
+    reasons = {here.reason if here.nearer is None else "" for here in found if here is not None}
+    if len(found) > 1 and len(reasons) == 1 and "" not in reasons:
+        return [("", (words.x("headline.none", reason=words.reason(reasons.pop())),))]
     entries = ((words.cell(cell), tuple(sentences(view, words, question, cell))) for cell in cells)
     return [entry for entry in entries if entry[1]]

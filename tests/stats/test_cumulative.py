@@ -169,12 +169,14 @@ def test_all_slopes_fixed_gives_the_cuts_alone() -> None:
 def test_far_tails_keep_the_likelihood_finite() -> None:
     codes = np.array([[0, 1, 2]], dtype=np.int8)
     data = Data(codes, np.array([[40.0], [0.0], [-40.0]]), np.ones(3), 3, 0.0)
-    for slope in (0.2, 0.9):
+    for slope in (0.2, 0.9, 1.0, 3.0, 40.0):
         value, gradient, information = cumulative._derivatives(data, np.array([[-1.0, 1.0]]), np.array([[slope]]))
         tails = norm.logcdf(-1 - 40 * slope) + norm.logsf(1 + 40 * slope)
         assert value[0] == pytest.approx(tails + np.log(norm.cdf(1) - norm.cdf(-1)), rel=1e-9)
-        assert np.isfinite(gradient).all()
-        assert np.isfinite(information).all()
+        ends = {cell: np.exp(norm.logpdf(z) - norm.logsf(z)) for cell, z in ((0, 1 + 40 * slope), (2, 1 + 40 * slope))}
+        middle = norm.pdf(1) / (norm.cdf(1) - norm.cdf(-1))
+        assert gradient[0] == pytest.approx([ends[0] - middle, middle - ends[2], -40 * (ends[0] + ends[2])], rel=1e-6)
+        assert np.linalg.eigvalsh(information[0]).min() > 0
 
 
 def test_separation_stays_finite_with_the_ridge() -> None:
@@ -183,3 +185,18 @@ def test_separation_stays_finite_with_the_ridge() -> None:
     fit = fit_cells(data)
     assert fit.converged.all()
     assert 3 < fit.slopes[0, 0] < 30
+
+
+def test_a_fit_finds_its_way_back_from_where_nothing_is_likely() -> None:
+    """The start of a test of neutrality under separation: slopes far beyond what the constraint allows."""
+    x = np.column_stack([np.linspace(-2, 2, 60), np.sin(np.arange(60))])
+    codes = np.digitize(x[:, 0], [-1.0, 0.0, 0.8]).astype(np.int8)[None]
+    data = Data(codes, x, np.ones(60), 4)
+    fit = fit_cells(data)
+    far = (np.array([[-200.0, 0.0, 160.0]]), np.array([[-300.0, 250.0]]))
+    again = fit_cells(data, start=far)
+    assert again.converged.all()
+    assert again.loglik == pytest.approx(fit.loglik, abs=1e-6)
+    space = fixed(np.array([1.0, -1.0]), np.zeros(1))
+    inside = [fit_cells(data, start=start, within=space) for start in (None, far)]
+    assert inside[0].loglik == pytest.approx(inside[1].loglik, abs=1e-6)

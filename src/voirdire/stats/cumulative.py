@@ -22,6 +22,8 @@ STEPS = 60
 _HALVINGS = 30
 _TINY = 1e-300
 _FLIP_FROM = 1.0
+_DEEP = 1e-280
+_NARROW = 1e-15
 _BLOCK = 30_000
 _ROOT = 1 / np.sqrt(2 * np.pi)
 
@@ -131,9 +133,9 @@ def first_cuts(data: Data) -> Array:
 
 def log_likelihood(data: Data, cuts: Array, slopes: Array) -> Array:
     """(C,) the penalised log likelihood at given parameters."""
-    probability = _between(*_ends(data, cuts, slopes))
+    log, _, _ = _log_share(*_ends(data, cuts, slopes))
     kept = np.where(data.codes >= 0, data.weights, 0.0)
-    return np.asarray((kept * np.log(probability)).sum(1) - 0.5 * data.ridge * (slopes**2).sum(1))
+    return np.asarray((kept * log).sum(1) - 0.5 * data.ridge * (slopes**2).sum(1))
 
 
 def scores(data: Data, fit: Fit) -> tuple[Array, Array]:
@@ -142,10 +144,9 @@ def scores(data: Data, fit: Fit) -> tuple[Array, Array]:
     The score of a cut is the first at ratings below it plus the second at ratings above it; that of the slopes is
     minus their sum times the item's regressors. Weighted; 0 where there is no rating.
     """
-    lower, upper = _ends(data, fit.cuts, fit.slopes)
-    probability = _between(lower, upper)
+    _, above, below = _log_share(*_ends(data, fit.cuts, fit.slopes))
     kept = np.where(data.codes >= 0, data.weights, 0.0)
-    return kept * _density(upper) / probability, -kept * _density(lower) / probability
+    return kept * above, -kept * below
 
 
 def _ends(data: Data, cuts: Array, slopes: Array) -> tuple[Array, Array]:
@@ -157,15 +158,33 @@ def _ends(data: Data, cuts: Array, slopes: Array) -> tuple[Array, Array]:
     return flat[level] - latent, flat[level + 1] - latent
 
 
-def _between(lower: Array, upper: Array) -> Array:
-    """P(lower < Z < upper), exact in both tails."""
+def _log_share(lower: Array, upper: Array) -> tuple[Array, Array, Array]:
+    """log P(lower < Z < upper), and the densities at the upper and at the lower end over that P; exact in all tails."""
     from scipy.special import ndtr
 
     found = ndtr(upper) - ndtr(lower)
     tail = lower > _FLIP_FROM
     if tail.any():
         found[tail] = ndtr(-lower[tail]) - ndtr(-upper[tail])
-    return np.maximum(found, _TINY)
+    deep = found < _DEEP
+    if not deep.any():
+        return np.log(found), _density(upper) / found, _density(lower) / found
+    found[deep] = 1.0
+    log, above, below = np.log(found), _density(upper) / found, _density(lower) / found
+    log[deep], above[deep], below[deep] = _deep_share(lower[deep], upper[deep])
+    return log, above, below
+
+
+def _deep_share(lower: Array, upper: Array) -> tuple[Array, Array, Array]:
+    """As _log_share where P is next to nothing: from logarithms, so that a fit finds its way back from there."""
+    from scipy.special import log_ndtr
+
+    left = lower + upper < 0
+    near, far = np.where(left, -upper, lower), np.where(left, -lower, upper)
+    base = log_ndtr(-near)
+    log = base + np.log(np.maximum(-np.expm1(log_ndtr(-far) - base), _NARROW))
+    at_near, at_far = (np.exp(np.log(_ROOT) - 0.5 * end * end - log) for end in (near, far))
+    return log, np.where(left, at_near, at_far), np.where(left, at_far, at_near)
 
 
 def _density(z: Array) -> Array:
@@ -185,10 +204,9 @@ def _derivatives(data: Data, cuts: Array, slopes: Array) -> tuple[Array, Array, 
 
 def _derivatives_of(data: Data, cuts: Array, slopes: Array) -> tuple[Array, Array, Array]:
     lower, upper = _ends(data, cuts, slopes)
-    probability = _between(lower, upper)
+    log, du, dl = _log_share(lower, upper)
     kept = np.where(data.codes >= 0, data.weights, 0.0)
-    value = (kept * np.log(probability)).sum(1) - 0.5 * data.ridge * (slopes**2).sum(1)
-    du, dl = _density(upper) / probability, _density(lower) / probability
+    value = (kept * log).sum(1) - 0.5 * data.ridge * (slopes**2).sum(1)
     # The second derivatives of -log P by the upper end, the lower end and both.
     uu = kept * (np.where(np.isfinite(upper), upper, 0.0) * du + du * du)
     ll = kept * (dl * dl - np.where(np.isfinite(lower), lower, 0.0) * dl)

@@ -91,6 +91,9 @@ def test_every_feature_is_the_same_number(name, nominal, monkeypatch):
     except (TypeError, ValueError):
         pytest.skip("the feature is not of this scale")
     np.testing.assert_array_equal(looked_up.get(name, TARGET[per]), expected)
+    for one in (looked_up, plain):
+        if per.startswith("judge"):
+            assert one.totals([name], TARGET[per])[0] == pytest.approx(expected.sum(1), rel=1e-12, abs=1e-10)
     if not per.startswith("judge"):
         return
     for one in (looked_up, plain):

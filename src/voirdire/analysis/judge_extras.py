@@ -52,12 +52,12 @@ def _add_permuted(writer: FullCells, features: Features) -> None:
             values = permuted_disagreement(ratings, np.nan_to_num(arrays.shares[k]))
         else:
             values = permuted_mae(ratings, arrays.mean[k])
-        n = features.get("rated", (k,)).sum(1)
+        (n,) = features.totals(("rated",), (k,))
         writer.add("mae", values, (k,), reason="no_items", params=params, n=n, **more)
     if arrays.shares is not None:
         return
     for a, b in context.detail:
-        n, apart = (features.get(name, (a, b)).sum(1) for name in ("judged", "tilted"))
+        n, apart = features.totals(("judged", "tilted"), (a, b))
         min_gap = context.options.min_gap
         expected = permuted_pair(ratings, arrays.mean[a], arrays.mean[b], min_gap)
         noise = _noise_difference(features, a, b)
@@ -157,16 +157,14 @@ def _equalised(context: Context, judged: Judged, pair: tuple[int, int]) -> dict[
         rng=context.rng("equalised", *context.names(ordered).values()),
         subsamples=1 if even else SUBSAMPLES,
     )
-    drawn = []
+    drawn, every = [], np.ones(panel.n_items, dtype=bool)
     for means in zip(result.mean_a, result.mean_b, strict=True):
         mean = np.stack(means)
         raters, unknown = np.where(np.isnan(mean), 0.0, result.n), np.full(mean.shape, np.nan)
         arrays = PoolArrays(mean, raters, unknown, panel.arrays.scale)
-        drawn.append(Features(arrays, judged.cube, min_gap=context.options.min_gap))
+        drawn.append(judged.features(arrays, every, min_gap=context.options.min_gap))
     target = (ordered.index(pair[0]), ordered.index(pair[1]))
-    return {
-        name: _over_subsamples(REGISTRY[name, ""], drawn, judged.selections, target) for name in ("delta", "tilt")
-    }
+    return {name: _over_subsamples(REGISTRY[name, ""], drawn, judged.selections, target) for name in ("delta", "tilt")}
 
 
 def _over_subsamples(
@@ -174,7 +172,7 @@ def _over_subsamples(
 ) -> tuple[Array, np.ndarray, Array]:
     values, reasons, sizes = [], [], []
     for features in drawn:
-        sums = tuple(selections.matrix @ features.get(part, target).sum(-1) for part in statistic.features)
+        sums = tuple(selections.matrix @ total for total in features.totals(statistic.features, target))
         value, reason = statistic.values(sums)
         values.append(value)
         reasons.append(reason)

@@ -18,7 +18,7 @@ from voirdire.simulation.controls import control_judges
 from voirdire.statistic import Statistic
 from voirdire.stats.ceilings import judge_ceiling_repeats, judge_disagreement, leave_one_out
 from voirdire.stats.features import TIE, Array, Features, PoolArrays
-from voirdire.stats.level_cube import LevelCube, LevelFeatures
+from voirdire.stats.level_cube import LeaveOneOut, LevelCube, LevelFeatures
 from voirdire.stats.per_item import PerItem
 from voirdire.stats.recalibration import best_constant, best_label, make_folds, whole_constant, whole_label
 
@@ -40,6 +40,29 @@ class Judged:
     rank_only: Mask
     n_cells: int
     selections: Selections
+
+    def features(
+        self,
+        arrays: PoolArrays,
+        items: Mask,
+        *,
+        controls: bool = True,
+        by_level: bool = True,
+        min_gap: float = 0.0,
+        constants: Array | None = None,
+        loo: LeaveOneOut | None = None,
+    ) -> Features:
+        """The features of the cells, with or without the controls, on some of the items (I,).
+
+        arrays : the pools on those items; by_level : whether they may be looked up by the level that was given, which
+        takes less time and memory where cells are many; loo : see :class:`LevelFeatures`
+        """
+        held, first = self.cells.held, self.n_cells
+        if by_level and isinstance(held, LevelCube) and held.n_repeats == 1 and held.values.size < first:
+            others = self.cube[first:, items] if controls and len(self.cube) > first else None
+            return LevelFeatures(arrays, held.on_items(items), others, min_gap=min_gap, constants=constants, loo=loo)
+        cube = self.cube[: len(self.cube) if controls else first, items]
+        return Features(arrays, cube, min_gap=min_gap, constants=constants, loo=None if loo is None else loo(cube))
 
     def in_slice(self, name: str) -> Selections:
         """The selections that are computed inside a slice.
@@ -94,7 +117,15 @@ def _add_slice(context: Context, judged: Judged, selections: Selections, name: s
     used = len(judged.cube) if whole else judged.n_cells
     arrays = subset(context.panel.arrays, mask)
     sampler = sampler_of(context, name, mask)
-    features = _features(context, judged, arrays, (name, mask), whole=whole, by_level=not sampler.draws_raters)
+    features = judged.features(
+        arrays,
+        mask,
+        controls=whole,
+        by_level=not sampler.draws_raters,
+        min_gap=context.options.min_gap,
+        constants=_best_constants(context, arrays, name),
+        loo=partial(_leave_one_out, context, context.panel.counts[:, mask]) if whole else None,
+    )
     writer = _Writer(context, judged, selections, name, mask, excluded_of(judged, selections, mask), sampler)
     codes = scale_codes(context.panel)
     matrix = selections.matrix[:, :used]
@@ -113,25 +144,6 @@ def _add_slice(context: Context, judged: Judged, selections: Selections, name: s
                 mirrored = [statistic for statistic in statistics if statistic.both_ways]
                 writer.add(compute(mirrored, features, target[::-1], sampler, matrix), target[::-1])
             features.forget()
-
-
-def _features(
-    context: Context, judged: Judged, arrays: PoolArrays, part: tuple[str, Mask], *, whole: bool, by_level: bool
-) -> Features:
-    """The features of the cells, on the items of a slice; of the controls and against left-out raters on all items.
-
-    by_level : whether those of cells with one rating an item may be looked up by its level
-    """
-    name, mask = part
-    constants = _best_constants(context, arrays, name)
-    loo = partial(_leave_one_out, context, context.panel.counts[:, mask]) if whole else None
-    held, min_gap = judged.cells.held, context.options.min_gap
-    if by_level and isinstance(held, LevelCube) and held.n_repeats == 1:
-        others = judged.cube[judged.n_cells :, mask] if whole else None
-        return LevelFeatures(arrays, held.on_items(mask), others, min_gap=min_gap, constants=constants, loo=loo)
-    cube = judged.cube[:, mask] if whole else judged.cube[: judged.n_cells, mask]
-    errors = None if loo is None else loo(cube)
-    return Features(arrays, cube, min_gap=min_gap, constants=constants, loo=errors)
 
 
 def _best_constants(context: Context, arrays: PoolArrays, name: str) -> Array:

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from voirdire.analysis.context import Context, scale_codes
 from voirdire.analysis.judge_rows import Judged
-from voirdire.analysis.selections import Selections
 from voirdire.stats.alpha import alpha
-from voirdire.stats.features import Array, Features
+from voirdire.stats.features import MOST_HELD, Array, Features
 from voirdire.stats.resampling import fisher_z
 from voirdire.stats.tests import MeanT, Wilcoxon, benjamini_hochberg, holm, mean_t_rows, wilcoxon_rows
 
@@ -22,15 +21,21 @@ def add_delta_tests(context: Context, judged: Judged, features: Features) -> Non
     for pair in context.detail:
         totals = features.get("error_difference", pair)
         counts = features.get("judged", pair)
-        differences = _item_means(judged.selections, totals, counts)
-        _write_tests(context, judged, pair, wilcoxon_rows(differences), mean_t_rows(differences))
+        signed: list[Wilcoxon] = []
+        means: list[MeanT] = []
+        step = max(1, MOST_HELD // totals.shape[1])
+        for start in range(0, len(judged.selections), step):
+            differences = _item_means(judged.selections.matrix[start : start + step], totals, counts)
+            signed += wilcoxon_rows(differences)
+            means += mean_t_rows(differences)
+        _write_tests(context, judged, pair, signed, means)
 
 
-def _item_means(selections: Selections, totals: Array, counts: Array) -> Array:
-    """(S, I) mean over the cells of a selection, NaN where none has a rating."""
-    number = selections.matrix @ counts
+def _item_means(matrix: Array, totals: Array, counts: Array) -> Array:
+    """(S, I) mean over the cells of every selection, NaN where none has a rating."""
+    number = matrix @ counts
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(number > 0, (selections.matrix @ totals) / number, np.nan)
+        return np.where(number > 0, (matrix @ totals) / number, np.nan)
 
 
 def _write_tests(

@@ -6,7 +6,7 @@ Shapes: C cells, I items, K pools, L levels, R repeats. Inside these arrays NaN 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -171,6 +171,11 @@ class Features:
             part = slice(start, start + step)
             loo = None if self.loo is None else (self.loo[0][:, part], self.loo[1][:, part])
             yield Features(self.pools, cube[part], min_gap=self.min_gap, constants=self.constants, loo=loo)
+
+    def totals(self, names: Sequence[str], target: tuple[int, ...] = ()) -> tuple[Array, ...]:
+        """(C,) the sum over items of each of these features, a part of the cells at a time; nothing is kept."""
+        parts = [[block.get(name, target).sum(-1) for name in names] for block in self.blocks()]
+        return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
     @property
     def cube(self) -> Array | None:

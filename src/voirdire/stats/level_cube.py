@@ -7,7 +7,7 @@ Shapes: C cells, I items, L levels, F tables, R repeats.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -170,6 +170,16 @@ class LevelFeatures(Features):
             return table
         own = self.levels.gather(table)
         return own if self.others is None else np.concatenate([own, self.others.get(name, target)])
+
+    def totals(self, names: Sequence[str], target: tuple[int, ...] = ()) -> tuple[Array, ...]:
+        """(C,) the sum over items of each of these features, by one group-by of all of them."""
+        tables = np.stack([self.of_levels.get(name, target).T for name in names])
+        without = tables[..., -1]
+        sums = self.levels.sums(tables[..., :-1] - without[..., None]) + without.sum(1, keepdims=True)
+        self.of_levels.forget()
+        if self.others is None:
+            return tuple(sums)
+        return tuple(np.concatenate(part) for part in zip(sums, self.others.totals(names, target), strict=True))
 
     def blocks(self) -> Iterator[Features]:
         """Parts of the cells, of a size that memory allows, and then the further cells."""

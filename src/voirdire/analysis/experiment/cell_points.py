@@ -40,7 +40,7 @@ class Points:
 def points(sums: SliceSums, name: str, target: tuple[int, ...]) -> Points:
     """A registered statistic in every cell; undefined where a judge answers on another scale."""
     statistic = REGISTRY[name, ""]
-    totals = tuple(sums.features.get(feature, target).sum(-1) for feature in statistic.features)
+    totals = sums.features.totals(statistic.features, target)
     values, reasons = statistic.values(totals)
     other = sums.experiment.judged.rank_only
     values, reasons = np.where(other, np.nan, values), np.where(other, "other_scale", reasons)

@@ -18,7 +18,7 @@ from voirdire.analysis.judge_rows import definition_of, excluded_of
 from voirdire.analysis.rater_sampler import sampler_of
 from voirdire.analysis.selections import Selections
 from voirdire.statistic import REGISTRY
-from voirdire.stats.features import Array, Features
+from voirdire.stats.features import Array
 from voirdire.stats.tests import benjamini_hochberg, holm
 
 ROUNDING = 1e-12
@@ -30,10 +30,9 @@ class SliceSums:
     def __init__(self, experiment: Experiment, name: str, mask: Mask) -> None:
         context, judged = experiment.context, experiment.judged
         self.experiment, self.name, self.mask = experiment, name, mask
-        self.features = Features(
-            subset(context.panel.arrays, mask), judged.cube[:, mask], min_gap=context.options.min_gap
-        )
         self.sampler = sampler_of(context, name, mask)
+        arrays, by_level = subset(context.panel.arrays, mask), not self.sampler.draws_raters
+        self.features = judged.features(arrays, mask, by_level=by_level, min_gap=context.options.min_gap)
         self._kept: dict[tuple[str, tuple[int, ...]], Sums] = {}
 
     def statistic(self, name: str, target: tuple[int, ...], matrix: Array, params: str = "") -> Drawn:

@@ -16,7 +16,7 @@ from voirdire.analysis.experiment.covariate_fit import PRINTED, Fit, t_quantile
 from voirdire.analysis.experiment.delta_cells import DeltaCells, regressed_slices, regressors
 from voirdire.analysis.experiment.design import Experiment
 from voirdire.statistic import REGISTRY
-from voirdire.stats.features import Array, Features
+from voirdire.stats.features import Array
 from voirdire.stats.judge_unit import item_slopes, slope_of, slope_t
 from voirdire.stats.tests import MeanT, benjamini_hochberg, holm, mean_t_rows
 
@@ -125,12 +125,10 @@ class _Correlations:
     def __init__(self, experiment: Experiment) -> None:
         context, judged = experiment.context, experiment.judged
         self.context = context
-        features = Features(context.panel.arrays, judged.cube[: judged.n_cells])
+        every = np.ones(context.panel.n_items, dtype=bool)
+        features = judged.features(context.panel.arrays, every, controls=False)
         pearson = REGISTRY["pearson", ""]
-        self.values = [
-            pearson.values(tuple(features.get(name, (k,)).sum(1) for name in pearson.features))[0]
-            for k in range(len(context.pools))
-        ]
+        self.values = [pearson.values(features.totals(pearson.features, (k,)))[0] for k in range(len(context.pools))]
 
     def add(self, fit: Fit) -> None:
         """The difference and the paper's two-sample t over cells."""

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from voirdire.analysis.context import Context, Mask
 from voirdire.analysis.engine import load_plugins
@@ -24,6 +25,8 @@ from voirdire.analysis.profile import Profile
 from voirdire.analysis.roles import add_roles
 from voirdire.analysis.rows import Table
 from voirdire.analysis.selections import item_slices, select
+from voirdire.analysis.specification_rows import specification_rows
+from voirdire.analysis.specifications import SPECIFICATIONS
 from voirdire.analysis.validity import add_validity
 from voirdire.analysis.verdicts import add_verdicts
 from voirdire.corpus.corpus import Corpus, Intake, Judgments, Note
@@ -71,6 +74,7 @@ def evaluate(
     add_validity(contexts, table)
     cells: dict[str, Judged] = {}
     designs: dict[str, Design] = {}
+    curves = [pl.DataFrame(schema=SPECIFICATIONS)]
     for context in contexts:
         question = context.panel.question.id
         if judgments is None or question not in judged:
@@ -79,7 +83,8 @@ def evaluate(
         cells[question] = _judge(context, corpus, judgments)
         by_role = {known.panel.question.role: known for known in contexts if known.panel.question.role}
         designs[question] = design = read_design(judgments, cells[question], context.pools, context.options)
-        add_experiment(Experiment(context, cells[question], design, corpus, by_role))
+        add_experiment(experiment := Experiment(context, cells[question], design, corpus, by_role))
+        curves.append(specification_rows(experiment))
         done += 1
     add_verdicts(contexts, cells, table)
     tell("report", done / steps)
@@ -89,6 +94,7 @@ def evaluate(
         | {"designs": {question: design.told for question, design in designs.items()}},
         distributions(contexts, cells),
         splitting_items(contexts, cells, corpus),
+        pl.concat(curves),
     )
 
 

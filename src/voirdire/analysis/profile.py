@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import polars as pl
 from voirdire import plugins
 from voirdire.analysis.exhibits import DISTRIBUTIONS
 from voirdire.analysis.rows import COLUMNS, estimate_of
+from voirdire.analysis.specifications import SPECIFICATIONS
 from voirdire.errors import InputError, NotFoundError
 from voirdire.estimate import Estimate
 
@@ -30,12 +31,15 @@ class Profile:
     meta : what was read, computed and chosen; JSON-able
     distributions : question, kind (pool | judge), name, condition, level, share, count
     items : the items that split the pools most, with texts, consensuses and judges' ratings
+    specifications : T, W and delta of each judge under every definition of the specification curve, with the choices;
+        empty without judges and in a profile of an older version
     """
 
     estimates: pl.DataFrame
     meta: Mapping[str, Any]
     distributions: pl.DataFrame
     items: pl.DataFrame
+    specifications: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SPECIFICATIONS))
 
     def get(
         self,
@@ -108,6 +112,7 @@ class Profile:
             "estimates": _columns(self.estimates),
             "distributions": _columns(self.distributions),
             "items": _columns(self.items),
+            "specifications": _columns(self.specifications),
         }
         return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
 
@@ -126,8 +131,9 @@ class Profile:
             raise InputError("audit.profile_broken", file=str(file), value="format")
         try:
             estimates = pl.DataFrame(document["estimates"], schema=COLUMNS)
-            frames = (_frame(document[name]) for name in ("distributions", "items"))
-            return cls(estimates, document["meta"], *frames)
+            distributions, items = (_frame(document[name]) for name in ("distributions", "items"))
+            specifications = pl.DataFrame(document.get("specifications", {}), schema=SPECIFICATIONS)
+            return cls(estimates, document["meta"], distributions, items, specifications)
         except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
             raise InputError("audit.profile_broken", file=str(file), value=str(error)) from None
 

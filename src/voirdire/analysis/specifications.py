@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from voirdire.analysis.context import Context, Mask, scale_codes
 from voirdire.analysis.panels import Panel
@@ -20,7 +22,20 @@ STATISTICS = (TILT, WEIGHT, DELTA)
 ZERO = {TILT: 0.0, DELTA: 0.0, WEIGHT: 0.5}
 """What stands for neither pool: the sign of a statistic is its side of this value."""
 
-CONSENSUS, ANCHORS, POOLS, CORRECTION = ("mean", "median"), ("in", "out"), ("raw", "standardised"), ("no", "yes")
+CONSENSUS, POOLS, CORRECTION = ("mean", "median"), ("raw", "standardised"), ("no", "yes")
+CHOICES = ("consensus", "min_gap", "anchors", "pools", "correction", "subset")
+SPECIFICATIONS: dict[str, Any] = {
+    **dict.fromkeys(("question", "judge", "condition", "pool", "pool_b", "statistic", *CHOICES), pl.String),
+    "min_gap": pl.Float64,
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "undefined": pl.String,
+    "n": pl.Int64,
+    "main": pl.Boolean,
+    "signature": pl.String,
+}
+"""The columns of a curve's table."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +72,7 @@ class View:
     gap : (I,) distance of the two consensuses before they were standardised; NaN where one is missing
     anchored : (I,) items that both pools rate high or low; None where the scale has fewer than four levels
     constant : (C,) judges that do not vary, where judges were standardised
+    context : the question with this consensus
     undefined : why there is no such view
     """
 
@@ -68,6 +84,7 @@ class View:
     gap: Array
     anchored: Mask | None
     constant: Mask
+    context: Context
     undefined: str | None = None
 
     def kept(self) -> dict[str, Mask]:
@@ -83,14 +100,13 @@ class View:
         return replace(self.arrays, mean=np.where(small, np.nan, self.arrays.mean))
 
 
-def view_of(
-    context: Context, arrays: PoolArrays, cube: Array, pair: tuple[int, int], way: tuple[str, str, str], better: Better
-) -> View:
-    """The view of pools (raw) and judges (C, I, R) under (consensus, treatment of the pools, correction).
+def view_of(context: Context, cube: Array, pair: tuple[int, int], way: tuple[str, str, str], better: Better) -> View:
+    """The view of a question's pools and of judges (C, I, R) under (consensus, treatment of the pools, correction).
 
     better : the pools' means less their rater noise, or why there are none; asked for with correction only
     """
     consensus, pools, correction = way
+    arrays = context.panel.arrays
     gap = np.abs(arrays.gap(*pair))
     anchored: Mask | None = None
     if "levels" in scale_codes(context.panel):
@@ -106,7 +122,7 @@ def view_of(
         arrays, cube = standardised(arrays, cube, pair)
         constant = np.asarray(np.isnan(cube[:, both]).all((1, 2)))
         undefined = "constant_consensus" if both.any() and not arrays.has[list(pair)].any(1).all() else None
-    return View(consensus, pools, correction, arrays, cube, gap, anchored, constant, undefined)
+    return View(consensus, pools, correction, arrays, cube, gap, anchored, constant, context, undefined)
 
 
 def half_step(panel: Panel) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +66,17 @@ class CellFits:
     def fitted(self) -> npt.NDArray[np.bool_]:
         """(C,) whether the cell was fitted: it uses two values or more."""
         return np.asarray(~np.isnan(self.slopes).any(1))
+
+    @cached_property
+    def rated(self) -> Array:
+        """(C,) weight of the ratings behind each fit, 0 where a cell was not fitted: its weight in a mean of cells.
+
+        Without it a cell of few ratings, whose slopes are far off, would count as much as a full one.
+        """
+        total = np.zeros(len(self.slopes))
+        for part in self.parts:
+            total[part.cells] = np.where(part.data.codes >= 0, part.data.weights, 0.0).sum(1)
+        return total
 
     @property
     def separated(self) -> npt.NDArray[np.bool_]:
@@ -231,7 +243,7 @@ def neutrality(fits: CellFits, contrast: Array) -> tuple[Array, Array]:
 
 
 def influence(fits: CellFits, matrix: Array, directions: Array) -> Array:
-    """(S, I) what each item adds to ``directions[s] @ (mean slopes of the selection's fitted cells)``.
+    """(S, I) what each item adds to ``directions[s] @ (mean slopes of the selection's fitted cells, by ratings)``.
 
     matrix : (S, C) 0/1; directions : (S, P). The sum of squares over items is the item-clustered variance.
     """
@@ -240,7 +252,7 @@ def influence(fits: CellFits, matrix: Array, directions: Array) -> Array:
 
 
 def slope_covariance(fits: CellFits, matrix: Array, repeats: int = 1) -> Array:
-    """(S, P, P) item-clustered covariance of the mean slopes of each selection's fitted cells, times G / (G - 1).
+    """(S, P, P) item-clustered covariance of the mean slopes (by ratings) of each selection, times G / (G - 1).
 
     repeats : ratings of one item that stand side by side
     """
@@ -259,8 +271,9 @@ def _n_items(fits: CellFits) -> int:
 
 def _mean_influences(fits: CellFits, matrix: Array, multiple: int) -> Iterator[Array]:
     """(S, i, P) influences of runs of items on the selections' mean slopes; ``multiple``: of items in a run."""
-    known = matrix * fits.fitted
-    share = known / np.maximum(known.sum(1, keepdims=True), 1)
+    known = matrix * fits.rated
+    total = known.sum(1, keepdims=True)
+    share = known / np.where(total > 0, total, 1.0)
     n_items, size = _n_items(fits), fits.slopes.shape[1]
     step = max(1, _CHUNK // max((len(matrix) + len(fits.slopes)) * size * multiple, 1)) * multiple
     ready = [(part, *_prepared(part)) for part in fits.parts]

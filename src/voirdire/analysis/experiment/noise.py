@@ -36,6 +36,7 @@ def redrawn_tilts(
     cells = np.flatnonzero(matrix.any(0))
     arrays = sums.features.pools
     a, b = pair
+    in_order = sums.experiment.context.by_name(pair) == pair  # the draws do not depend on which pool is first
     common = arrays.has[a] & arrays.has[b]
     deviation = np.sqrt(np.maximum(arrays.noise[[a, b]], 0.0))
     if not common.any() or bool(np.isnan(deviation[:, common]).any()):
@@ -48,7 +49,8 @@ def redrawn_tilts(
     values = np.empty((redraws, len(matrix)))
     cube, weights = _by_level(sums.features.ratings[cells], matrix[:, cells])
     for draw in range(redraws):
-        mean = two.mean + deviation * rng.standard_normal(deviation.shape)
+        noise = rng.standard_normal(deviation.shape)
+        mean = two.mean + deviation * (noise if in_order else noise[::-1])
         drawn = Features(PoolArrays(mean, two.n, two.s2, two.scale), cube, min_gap=sums.features.min_gap)
         parts = tuple(_summed(weights, drawn.get(name, (0, 1))) for name in statistic.features)
         values[draw] = statistic.numbers(parts)

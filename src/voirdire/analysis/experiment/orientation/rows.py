@@ -14,6 +14,7 @@ from voirdire.analysis.experiment.orientation.selected import (
     clustered_definition,
     clustered_neutrality,
     fits_of,
+    left_out,
     mean_slopes,
     ratings_behind,
     ratio,
@@ -88,6 +89,7 @@ class Rows:
         self.by_profile = single and fits.n_repeats == 1
         self.name, self.pair = name, pair
         self.n = np.rint(ratings_behind(fits, matrix)).astype(int)
+        self.left_out = left_out(fits, matrix)
         self.sum, self.contrast = fits.direction(p0=1, p1=1), fits.direction(p0=-1, p1=1)
 
     @cached_property
@@ -265,6 +267,7 @@ class Rows:
             low=low[chosen],
             high=high[chosen],
             n=self.n[chosen],
+            excluded=[self.left_out[s] for s in chosen],
             definition=self._definition(method, **told),
             **self._place(chosen),
         )
@@ -288,7 +291,7 @@ class Rows:
             "model": "cumulative_probit",
             "ridge": RIDGE,
             "noise": "none" if self.fits.variant.raw else "empirical_bayes",
-            "cells": "one" if self.single else "mean_of_slopes",
+            "cells": "one" if self.single else "mean_of_slopes_by_ratings",
             "image": "culture" if len(self.fits.image_names) > 1 else "none",
         }
         return clustered_definition(self.context, method, **more, **told)

@@ -1,7 +1,7 @@
 """Orientation of selections of cells: ratios of mean slopes, with items as clusters.
 
-The slopes of a selection are the means over its cells; an item's influence on them runs over all of these cells, so
-that cells which share items are not taken for independent.
+The slopes of a selection are the means over its cells, each by its number of ratings. An item's influence on them runs
+over all of these cells, so that cells which share items are not taken for independent.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def fits_of(
 
 
 def mean_slopes(fits: SliceFits, matrix: Array) -> Array:
-    """(S, P) mean slopes of the selection's fitted cells; NaN where none is fitted."""
-    known = matrix * fits.fits.fitted
+    """(S, P) mean slopes of the selection's fitted cells, by their ratings; NaN where none is fitted."""
+    known = matrix * fits.fits.rated
     total = known @ np.nan_to_num(fits.fits.slopes)
     size = known.sum(1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -133,9 +133,23 @@ def selected_w(experiment: Experiment, name: str, mask: Mask, pair: tuple[int, i
 
 
 def ratings_behind(fits: SliceFits, matrix: Array) -> Array:
-    """(S,) cells x items with a rating on usable items."""
+    """(S,) cells x items with a rating on usable items; cells that could not be fitted are not among them."""
+    rated = _rated_items(fits)
+    return np.asarray(matrix @ (rated if fits.reason is not None else rated * fits.fits.fitted))
+
+
+def left_out(fits: SliceFits, matrix: Array) -> list[str]:
+    """What of each selection of several cells is not in its slopes: ``constant_judge=60``; empty where all is."""
+    if fits.reason is not None:
+        return [""] * len(matrix)
+    counts = matrix @ (_rated_items(fits) * ~fits.fits.fitted)
+    some = matrix @ fits.fits.fitted > 0
+    return [f"constant_judge={int(count)}" if count and any_ else "" for count, any_ in zip(counts, some, strict=True)]
+
+
+def _rated_items(fits: SliceFits) -> Array:
     cube = fits.judged.cube[:, np.flatnonzero(fits.mask)[fits.usable]]
-    return np.asarray(matrix @ (~np.isnan(cube).all(2)).sum(1).astype(float))
+    return np.asarray((~np.isnan(cube).all(2)).sum(1).astype(float))
 
 
 def linear_contrast(linear: Linear, weights: npt.ArrayLike) -> Linear:

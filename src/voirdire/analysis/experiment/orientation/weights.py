@@ -9,6 +9,7 @@ from voirdire.analysis.experiment.orientation.fits import reason_of
 from voirdire.analysis.experiment.orientation.selected import (
     clustered_definition,
     fits_of,
+    left_out,
     ratings_behind,
     ratio,
 )
@@ -35,7 +36,7 @@ def add_weights(experiment: Experiment) -> None:
     n = np.rint(ratings_behind(fits, matrix)).astype(int)
     covariance = None if fits.reason is not None else slope_covariance(fits.fits, matrix, fits.n_repeats)
     under = fits.direction(**{f"p{k}": 1.0 for k in pools})
-    told = {"model": "cumulative_probit", "ridge": RIDGE, "pools": len(pools), "cells": "mean_of_slopes"}
+    told = {"model": "cumulative_probit", "ridge": RIDGE, "pools": len(pools), "cells": "mean_of_slopes_by_ratings"}
     told["noise"] = "empirical_bayes"
     parts: list[tuple[str, Array, tuple[int, ...], str]] = [
         ("orientation.weight", fits.direction(**{f"p{k}": 1.0}), (k,), "") for k in pools
@@ -51,6 +52,7 @@ def add_weights(experiment: Experiment) -> None:
             low=found.low,
             high=found.high,
             n=n,
+            excluded=left_out(fits, matrix),
             definition=clustered_definition(context, "fieller", **told),
             question=context.panel.question.id,
             judge=list(selections.judges),

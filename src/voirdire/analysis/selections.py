@@ -59,6 +59,7 @@ def select(judgments: Judgments, cells: pl.DataFrame, asked: Iterable[str] = ())
     columns); every full cell; and the selections asked for.
     """
     covered = cells.join(judgments.judges, on="judge", how="left", maintain_order="left")
+    covered = covered.with_columns(pl.col(judgments.key_factors).cast(pl.String).fill_null("-"))
     judge_axis = {ALL: pl.lit(True)}
     judge_axis |= {name: pl.col("judge") == name for name in _unique(covered, "judge")}
     covariates = _levels(covered, judgments.covariates)

@@ -22,7 +22,7 @@ from voirdire.corpus.corpus import Corpus, Judgments
 from voirdire.errors import UsageError
 
 Mask = npt.NDArray[np.bool_]
-ALL = "*"
+ALL, BLANK = "*", "-"
 ROLES: Mapping[str, tuple[str, ...]] = {
     "persona": ("persona", "personas", "perspective", "identity"),
     "language": ("language", "lang", "prompt_language"),
@@ -174,6 +174,7 @@ def read_design(judgments: Judgments, judged: Judged, pools: tuple[str, ...], op
     factors = tuple(name for name in judgments.factors if frame[name].n_unique() > 1)
     parts = _parts(frame, factors, judgments.factors, options)
     persona = parts["persona"] or _names_pools(frame, factors, pools, set(parts.values()))
+    frame = _blanks_named(frame, [persona, parts["demonstrations"]], judgments)
     pool_of = _pool_of(frame, persona, pools, options)
     levels = set() if persona is None else set(frame[persona].drop_nulls())
     n_cells = len(judged.cube)
@@ -196,12 +197,28 @@ def read_design(judgments: Judgments, judged: Judged, pools: tuple[str, ...], op
     )
 
 
+def _blanks_named(frame: pl.DataFrame, columns: list[str | None], judgments: Judgments) -> pl.DataFrame:
+    """A blank persona or design of demonstrations as ``-``, as conditions are named: a cell without any.
+
+    A condition that its table does not list is not blank but unknown, and keeps no level.
+    """
+    own = [pl.col(name).is_not_null() for name in judgments.factors if name not in judgments.key_factors]
+    unlisted = any(note.key.endswith("conditions_unlisted") for note in judgments.notes)
+    listed = pl.any_horizontal(own) if unlisted and own else pl.lit(True)
+    for name in filter(None, columns):
+        known = pl.lit(True) if name in judgments.key_factors else listed
+        frame = frame.with_columns(
+            pl.when(known).then(pl.col(name).fill_null(BLANK)).otherwise(pl.col(name)).alias(name)
+        )
+    return frame
+
+
 def _stems(frame: pl.DataFrame, key_factors: tuple[str, ...]) -> pl.Series:
     """The conditions without the levels of the extra key columns, which stand behind them."""
     if not key_factors:
         return frame["condition"]
     tails = frame.select(
-        pl.concat_str([pl.col(name).fill_null("-") for name in key_factors], separator="/")
+        pl.concat_str([pl.col(name).fill_null(BLANK) for name in key_factors], separator="/")
     ).to_series()
     stems = [name.removesuffix(tail).removesuffix("/") for name, tail in zip(frame["condition"], tails, strict=True)]
     return pl.Series(stems, dtype=pl.String)
@@ -252,7 +269,7 @@ def _baseline(frame: pl.DataFrame, demonstrations: str | None) -> str | None:
     if demonstrations is None:
         return None
     levels = frame[demonstrations].drop_nulls().unique(maintain_order=True).to_list()
-    return next((level for level in levels if level.lower() in NOTHING), None)
+    return next((level for level in sorted(levels) if level.lower() in NOTHING), None)
 
 
 def _blocks(frame: pl.DataFrame, demonstrations: str | None, baseline: str | None, n_cells: int) -> tuple[Block, ...]:
@@ -261,7 +278,7 @@ def _blocks(frame: pl.DataFrame, demonstrations: str | None, baseline: str | Non
     if demonstrations is None:
         return (Block(ALL, every),)
     levels = frame[demonstrations].drop_nulls().unique(maintain_order=True).to_list()
-    levels.sort(key=lambda level: level != baseline)
+    levels.sort(key=lambda level: (level != baseline, level if baseline is None else ""))
     blocks = []
     for level in levels:
         mask = np.zeros(n_cells, dtype=bool)

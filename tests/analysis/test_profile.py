@@ -26,6 +26,9 @@ def test_saved_and_read_back(profile: Profile, tmp_path: Path) -> None:
         assert read.estimates.schema == profile.estimates.schema
         assert read.distributions.equals(profile.distributions)
         assert read.items.equals(profile.items)
+        assert read.specifications.height > 0
+        assert read.specifications.equals(profile.specifications)
+        assert read.specifications.schema == profile.specifications.schema
         assert read.meta == profile.meta
     table = pl.read_csv(tmp_path / "deep" / "audit" / "estimates.csv", infer_schema_length=None)
     assert table.columns == profile.estimates.columns
@@ -41,6 +44,16 @@ def test_a_profile_without_judges_is_read_back(tmp_path: Path) -> None:
     assert read.estimates.equals(alone.estimates)
     assert read.distributions.schema == alone.distributions.schema
     assert read.items.height == alone.items.height == 0
+
+
+def test_a_profile_of_an_older_version_has_no_specifications(profile: Profile, tmp_path: Path) -> None:
+    document = json.loads(profile.to_json())
+    del document["specifications"]
+    (tmp_path / "profile.json").write_text(json.dumps(document), encoding="utf-8")
+    read = Profile.load(tmp_path)
+    assert read.estimates.equals(profile.estimates)
+    assert read.specifications.is_empty()
+    assert read.specifications.schema == profile.specifications.schema
 
 
 @pytest.mark.parametrize(

@@ -31,15 +31,25 @@ def curve(inputs):
     return speccurve(inputs.corpus, inputs.judgments, inputs.options)
 
 
+@pytest.fixture(scope="module")
+def profile(inputs):
+    return evaluate(inputs.corpus, inputs.judgments, inputs.options)
+
+
+def test_the_audit_keeps_the_same_curve(profile, curve):
+    assert profile.specifications.equals(curve.frame)
+
+
 def main(curve: SpecificationCurve, statistic: str) -> pl.DataFrame:
     return curve.frame.filter(pl.col("main") & (pl.col("statistic") == statistic))
 
 
 @pytest.mark.parametrize("statistic", ["tilt", "delta", "orientation.w"])
-def test_the_main_definition_is_the_number_of_the_audit(inputs, curve, statistic):
-    profile = evaluate(inputs.corpus, inputs.judgments, inputs.options).estimates
+def test_the_main_definition_is_the_number_of_the_audit(profile, curve, statistic):
     found = main(curve, statistic)
-    rows = profile.filter((pl.col("statistic") == statistic) & (pl.col("params") == "") & (pl.col("slice") == "all"))
+    rows = profile.estimates.filter(
+        (pl.col("statistic") == statistic) & (pl.col("params") == "") & (pl.col("slice") == "all")
+    )
     both = found.join(rows, on=["judge", "condition", "pool", "pool_b"], suffix="_audit")
     assert both.height == found.height == len(JUDGES)
     for name in ("value", "low", "high"):

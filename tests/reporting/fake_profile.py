@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from voirdire.analysis.specifications import SPECIFICATIONS
 from voirdire.signature import Signature
 from voirdire.texts import catalogue
 
@@ -29,6 +30,7 @@ class FakeProfile:
     meta: dict[str, Any]
     distributions: pl.DataFrame
     items: pl.DataFrame
+    specifications: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SPECIFICATIONS))
 
 
 def reason() -> str:

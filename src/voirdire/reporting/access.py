@@ -27,6 +27,8 @@ class ProfileLike(Protocol):
     def distributions(self) -> pl.DataFrame: ...  # noqa: D102
     @property
     def items(self) -> pl.DataFrame: ...  # noqa: D102
+    @property
+    def specifications(self) -> pl.DataFrame: ...  # noqa: D102
 
 
 class Row(NamedTuple):

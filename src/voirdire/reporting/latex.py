@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KEPT = ("pools", "pairs", "gap", "judges", "scale", "glance", "r2", "designs", "floor-gap", "regimes")
 KEPT_FROM = (
     "best", "parts-", "pull-", "origin-", "r2-", "designs-", "icl-", "persona-match", "gap-correlation", "bins-",
-    "regimes-", "language-effect", "detail-effect", "factor-effect",
+    "regimes-", "language-effect", "detail-effect", "factor-effect", "speccurve-",
 )  # fmt: skip
 HIGH, LOW, BREAK, CLOSE, BOLD, END = "\x1c", "\x1d", "\x1e", "\x1f", "\x0e", "\x0f"
 SIGNS: dict[str, str | int | None] = {

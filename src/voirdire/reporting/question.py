@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from voirdire.reporting import decomposition, experiment, figures, tables, verdicts
+from voirdire.reporting import decomposition, experiment, figures, speccurve_section, tables, verdicts
 from voirdire.reporting.access import Cell, View
 from voirdire.reporting.blocks import Bullets, Figure, Folded, Items, Section, Text
 from voirdire.reporting.grid import Builder, Column, Entry, Grid, Line
@@ -50,6 +50,7 @@ def judge_sections(b: Builder, folder: Path | None) -> list[Section]:
             _pair(b, number, pair, cells, b.view.pair_controls(b.question, pair))
             for number, pair in enumerate(b.view.pairs(b.question))
         ),
+        *speccurve_section.sections(b),
         _distributions(b, cells),
         _scale_use(b, cells, controls),
         _slices(b, cells),

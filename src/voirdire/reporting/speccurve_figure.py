@@ -28,12 +28,17 @@ W_ENDS = (-0.5, 1.5)
 
 
 def overview(
-    frame: pl.DataFrame, lang: str, pair: tuple[str, str], *, paint: Mapping[str, str] | None = None
+    frame: pl.DataFrame,
+    lang: str,
+    pair: tuple[str, str],
+    *,
+    paint: Mapping[str, str] | None = None,
+    width: int = WIDTH,
 ) -> Any | None:
     """Every definition of every judge of one question and pair: a panel for T, W and delta each.
 
     frame : the rows of a SpecificationCurve; those of other pairs are left out. None without a value.
-    paint : colours of the two pools
+    paint : colours of the two pools; width : of a panel, in pixels
     """
     alt = _altair()
     sides = _sides(pair, lang)
@@ -47,6 +52,7 @@ def overview(
         _panel([point for point in points if point["statistic"] == name], name, judges, colours, lang, first=not place)
         for place, name in enumerate(shown)
     ]
+    panels = [panel.properties(width=width) for panel in panels]
     return finish(alt.hconcat(*panels, spacing=18))
 
 
@@ -176,7 +182,7 @@ def _panel(
     main = alt.Chart(alt.Data(values=[point for point in points if point["main"]]))
     rule = main.mark_rule(strokeWidth=1.5, color=INK).encode(x=alt.X("low:Q"), x2="high:Q", y=y)
     mark = main.mark_point(shape="diamond", size=90, filled=True, color=INK, opacity=1).encode(x=x, y=y)
-    return alt.layer(middle, *layers, rule, mark).properties(width=WIDTH, height=max(50, ROW * len(judges)))
+    return alt.layer(middle, *layers, rule, mark).properties(height=max(50, ROW * len(judges)))
 
 
 def _scale(points: Sequence[Mapping[str, Any]], statistic: str) -> Any:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from voirdire.analysis.speccurve import SpecificationCurve
 from voirdire.reporting.access import View
 from voirdire.reporting.blocks import Bullets, Figure, Folded, Report, Section, Text
 from voirdire.reporting.grid import Column, Entry, Grid, Line
@@ -15,6 +14,9 @@ from voirdire.reporting.speccurve_figure import curve as curve_figure
 from voirdire.reporting.speccurve_figure import overview, statistic_name
 from voirdire.reporting.words import DASH, Words
 from voirdire.texts import text
+
+if TYPE_CHECKING:
+    from voirdire.analysis.speccurve import SpecificationCurve
 
 MOST_JUDGES = 12
 COLUMNS = ("main", "range", "agree", "against", "verdict")
@@ -26,7 +28,7 @@ def page(curve: SpecificationCurve, lang: str = "en") -> Report:
     first = Section("verdicts", text("speccurve.section.verdicts", lang), 2)
     first.blocks += [Text((text("speccurve.intro", lang), text("speccurve.main_is", lang)))]
     summary = curve.summary()
-    first.blocks += [Bullets(tuple(sentences(summary, lang)), "verdicts"), _grid(summary, lang)]
+    first.blocks += [Bullets(tuple(sentences(summary, lang)), "verdicts"), survival_grid(summary, lang)]
     first.blocks.append(Text((words.t("on_this_corpus"),), "note"))
     sections = [first]
     for place, (key, frame) in enumerate(curve.frame.group_by("question", "pool", "pool_b", maintain_order=True)):
@@ -69,38 +71,40 @@ def _facts(curve: SpecificationCurve, lang: str) -> list[tuple[str, str]]:
     return [(text("speccurve.fact.cells", lang), shown), (text("speccurve.fact.definitions", lang), str(per))]
 
 
-def _grid(summary: pl.DataFrame, lang: str) -> Grid:
-    heads = tuple(text(f"speccurve.head.{name}", lang) for name in ("judge", "pair", "statistic"))
-    columns = tuple(Column(text(f"speccurve.head.{name}", lang), numeric=name != "verdict") for name in COLUMNS)
-    lines = tuple(_line(row, lang) for row in summary.iter_rows(named=True))
-    return Grid("survival", text("speccurve.caption", lang), heads, columns, (("", lines),))
+def survival_grid(
+    summary: pl.DataFrame, lang: str, name: str = "survival", *, paired: bool = True, width: float | None = 4
+) -> Grid:
+    """The table behind the sentences: a row for each judge, pair and statistic.
+
+    summary : as ``survival`` gives it; paired : whether the pools stand in a column; width : of the scale
+    """
+    heads = ("judge", "pair", "statistic") if paired else ("judge", "statistic")
+    columns = tuple(Column(text(f"speccurve.head.{head}", lang), numeric=head != "verdict") for head in COLUMNS)
+    lines = tuple(_line(row, Words(lang), heads, width) for row in summary.iter_rows(named=True))
+    titles = tuple(text(f"speccurve.head.{head}", lang) for head in heads)
+    return Grid(name, text("speccurve.caption", lang), titles, columns, (("", lines),))
 
 
-def _line(row: Mapping[str, Any], lang: str) -> Line:
-    pair = f"{View.clean(row['pool'])} / {View.clean(row['pool_b'])}"
-    heads = (View.clean(row["judge"]), pair, statistic_name(row["statistic"], lang))
-    words = Words(lang)
+def _line(row: Mapping[str, Any], words: Words, heads: tuple[str, ...], width: float | None) -> Line:
+    known = {
+        "judge": View.clean(row["judge"]),
+        "pair": f"{View.clean(row['pool'])} / {View.clean(row['pool_b'])}",
+        "statistic": statistic_name(row["statistic"], words.lang),
+    }
 
     def shown(value: float | None) -> str:
-        return DASH if value is None else words.number(row["statistic"], value)
+        return DASH if value is None else words.number(row["statistic"], value, width)
 
     interval = "" if row["main_low"] is None else f"[{shown(row['main_low'])}, {shown(row['main_high'])}]"
-    spread = (
-        ""
-        if row["lowest"] is None
-        else text("speccurve.range", lang, low=shown(row["lowest"]), high=shown(row["highest"]))
+    ends = {"low": shown(row["lowest"]), "high": shown(row["highest"])}
+    entries = (
+        Entry(shown(row["main"]), interval),
+        Entry("" if row["lowest"] is None else text("speccurve.range", words.lang, **ends)),
+        Entry(f"{row['agree']} / {row['defined']}"),
+        Entry(str(row["against"])),
+        Entry(text(f"speccurve.verdict.{row['verdict']}", words.lang), numeric=False),
     )
-    verdict = text(f"speccurve.verdict.{row['verdict']}", lang)
-    return Line(
-        heads,
-        (
-            Entry(shown(row["main"]), interval),
-            Entry(spread),
-            Entry(f"{row['agree']} / {row['defined']}"),
-            Entry(str(row["against"])),
-            Entry(verdict, numeric=False),
-        ),
-    )
+    return Line(tuple(known[head] for head in heads), entries)
 
 
 def _figures(frame: pl.DataFrame, pair: tuple[str, str], lang: str, place: int) -> Iterator[Any]:

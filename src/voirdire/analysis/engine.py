@@ -22,7 +22,7 @@ from voirdire.stats.features import Array, Features
 from voirdire.stats.resampling import bca, block_sums, fisher_z, item_weights, leave_one_out, percentile
 
 SUMS = 4_000_000
-BLOCKS = 32_000_000
+BLOCKS = 8_000_000
 SPARSE = 5
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 TIE = 1e-9
-MOST_HELD = 16_000_000
+MOST_HELD = 1_000_000
 
 
 @dataclass(frozen=True)

@@ -143,6 +143,16 @@ def test_gap_between_levels_of_a_covariate(frame: pl.DataFrame) -> None:
     assert row["value"] == pytest.approx(expected[0] - expected[1], abs=1e-9)
 
 
+def test_levels_of_a_covariate_are_in_the_same_order_whatever_that_of_the_judges() -> None:
+    corpus, judgments = WORLD.tables()
+    turned = replace(judgments, cells=judgments.cells.reverse(), judges=judgments.judges.reverse())
+    for made in ((corpus, judgments), (corpus, turned)):
+        rows = rows_of(experiment_of(made), add_demonstrations)
+        gaps = rows.filter(pl.col("statistic").str.starts_with("icl_effect.covariate_gap"))
+        assert gaps.height > 0
+        assert gaps["params"].str.ends_with("covariate=origin,level=us,minus=cn").all()
+
+
 def test_other_order_of_the_pools_flips_the_signs(frame: pl.DataFrame) -> None:
     other = rows_of(experiment_of(WORLD.tables(), pairs=(("cn", "us"),)), add_demonstrations)
     for name in ("tilt", "delta"):

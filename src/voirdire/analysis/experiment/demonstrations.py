@@ -204,11 +204,14 @@ def _add_w(experiment: Experiment, matched: Matched, name: str, mask: Mask) -> N
 
 
 def _covariate_pairs(groups: Sequence[Group], design: Design) -> list[tuple[str, str, str, int, int]]:
-    """covariate, level, other level, and the places of both groups; none of covariates with many levels."""
+    """covariate, level, other level, and the places of both groups; none of covariates with many levels.
+
+    The other level is the one that comes first in the alphabet, as the reference level of ``origin_effect``.
+    """
     places = {group.judge: place for place, group in enumerate(groups) if group.condition == ALL}
     found = []
     for column in design.covariates:
-        levels = [level for level in design.levels(column) if level_name(column, level) in places]
+        levels = sorted((level for level in design.levels(column) if level_name(column, level) in places), reverse=True)
         if len(levels) > MOST_LEVELS:
             continue
         found += [

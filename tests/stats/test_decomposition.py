@@ -13,6 +13,7 @@ from voirdire.stats import decomposition
 from voirdire.stats.consensus_noise import Shrinkage
 from voirdire.stats.decomposition import (
     CellFits,
+    Coded,
     code_cells,
     efficient_scores,
     fieller,
@@ -23,7 +24,7 @@ from voirdire.stats.decomposition import (
     regressors,
     slope_covariance,
 )
-from voirdire.stats.features import PoolArrays
+from voirdire.stats.features import PoolArrays, ScaleCuts
 
 PRECISE = 1e-11
 
@@ -233,3 +234,19 @@ def test_standardised_pools_have_unit_spread_and_are_free_of_the_scale() -> None
     assert x[:, :2].std(0) == pytest.approx([1, 1])
     stretched = replace(posterior, mean=posterior.mean * [[2], [1]], covariance=posterior.covariance * [[4, 2], [2, 1]])
     assert regressors(stretched, image, standardise=True) == pytest.approx(x, abs=1e-8)
+
+
+def test_the_units_of_a_scale_change_nothing() -> None:
+    """0-100 in place of 1-5: the same slopes, penalty and floor; only the unit differs."""
+    rng = np.random.default_rng(4)
+    mean = 1 + 4 * rng.random((2, 60))
+    s2, n = 0.2 + rng.random((2, 60)), np.full((2, 60), 3.0)
+    codes = rng.integers(0, 5, (3, 60)).astype(np.int8)
+    found = []
+    for low, high, stretch in ((1.0, 5.0, 1.0), (0.0, 100.0, 25.0)):
+        pools = PoolArrays(low + stretch * (mean - 1), n, s2 * stretch**2, ScaleCuts(low, high))
+        shrinkage = Shrinkage.of(pools, np.zeros(60, dtype=np.int64))
+        x = regressors(shrinkage.posterior(), np.zeros((60, 0)), unit=shrinkage.unit)
+        coded = [Coded(np.arange(3), np.arange(5.0), codes, 5)]
+        found.append(fit_all(coded, x, 3).slopes)
+    assert found[0] == pytest.approx(found[1], abs=1e-8)

@@ -234,7 +234,7 @@ def lacking_items(context: Context, target: tuple[int, ...], mask: Mask) -> tupl
     return {"no_consensus": ~has}, {"no_consensus": ~has, "equal_consensuses": equal, "small_gap": small}
 
 
-def _needs_gap(statistic: Statistic) -> bool:
+def needs_gap(statistic: Statistic) -> bool:
     """Whether items with equal consensuses do not count."""
     return statistic.name.startswith("tilt") and "form" not in statistic.params
 
@@ -257,7 +257,7 @@ class _Writer:
         for result in results:
             kept = self._kept(result, target)
             if kept.any():
-                self._write(result, target, kept, texts[_needs_gap(result.statistic)])
+                self._write(result, target, kept, texts[needs_gap(result.statistic)])
 
     def _kept(self, result: Result, target: tuple[int, ...]) -> Mask:
         """Bounds are given only where more than 1 % of a selection's judgments of the pool's items is missing."""
@@ -324,7 +324,7 @@ def definition_of(context: Context, statistic: Statistic, target: tuple[int, ...
     more: dict[str, object] = {"repeats": "mean_rating" if of_mean else "mean_of_errors", "cells": statistic.across}
     if statistic.name == "tilt":
         more["n_per_item"] = context.median_n(target)
-    if _needs_gap(statistic):
+    if needs_gap(statistic):
         more["min_gap"] = context.options.min_gap
     if "folds" in statistic.params:
         more["seed"] = context.options.seed

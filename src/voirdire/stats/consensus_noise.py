@@ -27,7 +27,7 @@ class Shrinkage:
 
     mean, noise : (K, I) consensuses, and the squared standard error of each as s2 / n needs it (n)
     strata : (I,) after merging small ones; corrected : (K,) whether the pool's noise is known
-    floor : least eigenvalue of a covariance, in squared scale units
+    unit : a quarter of the scale's range (of the consensuses', where the scale has no ends): slopes are per unit
     """
 
     mean: Array
@@ -35,7 +35,7 @@ class Shrinkage:
     s2: Array
     strata: Ints
     corrected: npt.NDArray[np.bool_]
-    floor: float
+    unit: float
     by_pool: npt.NDArray[np.bool_]
 
     @classmethod
@@ -50,9 +50,11 @@ class Shrinkage:
         n_strata = int(merged.max()) + 1 if merged.size else 0
         counts = np.stack([np.bincount(merged, row, n_strata) for row in twice.astype(float)])
         span = pools.scale.high - pools.scale.low
-        unit = (span / _REFERENCE_RANGE) ** 2 if np.isfinite(span) and span > 0 else 1.0
+        if not np.isfinite(span):
+            span = float(np.ptp(pools.mean)) if pools.mean.size else 0.0
+        unit = span / _REFERENCE_RANGE if span > 0 else 1.0
         corrected = known if correct else np.zeros_like(known)
-        return cls(pools.mean, pools.n, pools.s2, merged, corrected, FLOOR * unit, np.asarray(counts < LEAST_TWICE))
+        return cls(pools.mean, pools.n, pools.s2, merged, corrected, unit, np.asarray(counts < LEAST_TWICE))
 
     @property
     def n_strata(self) -> int:
@@ -67,7 +69,9 @@ class Shrinkage:
         for stratum in range(self.n_strata):
             items = np.flatnonzero(self.strata == stratum)
             if w[items].sum() > 1:
-                mean[:, items], covariance[items] = _shrunk(self.mean[:, items], noise[:, items], w[items], self.floor)
+                mean[:, items], covariance[items] = _shrunk(
+                    self.mean[:, items], noise[:, items], w[items], FLOOR * self.unit**2
+                )
         return Posterior(mean, covariance)
 
     def _noise(self, w: Array) -> Array:

@@ -20,6 +20,8 @@ RIDGE = 0.05
 TOLERANCE = 1e-9
 STEPS = 60
 _HALVINGS = 30
+_CONVERGED = 1e-5
+_LIFT = 1e-13
 _TINY = 1e-300
 _FLIP_FROM = 1.0
 _DEEP = 1e-280
@@ -72,7 +74,7 @@ class Fit:
 
     cuts : (C, L - 1), rising; slopes : (C, P); loglik : (C,) penalised log likelihood
     information : (C, k, k) negative second derivatives of the penalised log likelihood in cuts and slopes
-    converged : (C,) whether the gradient is below the tolerance
+    converged : (C,) whether the gradient by rating is below 1e-5
     """
 
     cuts: Array
@@ -115,11 +117,19 @@ def fit_cells(
         if not live.any():
             break
         here = np.flatnonzero(live)
-        step: Array = np.linalg.solve(curvature[here], down[here][:, :, None])[:, :, 0].astype(float)
+        step = _newton_step(curvature[here], down[here])
         step = _outside(step, None if within is None else within.rows(here), data.n_cuts)
         moved = _line_search(data.rows(here), cuts[here], slopes[here], step, value[here])
         cuts[here], slopes[here], value[here], gradient[here], information[here] = moved
-    return Fit(cuts, slopes, value, information, ~live)
+    down, _ = _inside(gradient, information, within, data.n_cuts)
+    return Fit(cuts, slopes, value, information, np.asarray(np.abs(down).max(axis=1) / total <= _CONVERGED))
+
+
+def _newton_step(curvature: Array, down: Array) -> Array:
+    """Newton's step of every cell; a curvature that is flat in some direction is lifted by next to nothing."""
+    size = np.einsum("ckk->c", curvature)[:, None, None]
+    lifted = curvature + _LIFT * np.maximum(size, _TINY) * np.eye(curvature.shape[1])
+    return np.asarray(np.linalg.solve(lifted, down[:, :, None])[:, :, 0])
 
 
 def first_cuts(data: Data) -> Array:

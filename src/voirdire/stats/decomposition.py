@@ -56,7 +56,7 @@ class Part:
 class CellFits:
     """Every cell's fit.
 
-    slopes : (C, P), NaN where a cell uses fewer than two values; parts : the fits behind it
+    slopes : (C, P), NaN where a cell uses fewer than two values or its fit did not converge; parts : the fits behind it
     """
 
     slopes: Array
@@ -77,6 +77,14 @@ class CellFits:
         for part in self.parts:
             total[part.cells] = np.where(part.data.codes >= 0, part.data.weights, 0.0).sum(1)
         return total
+
+    @property
+    def stuck(self) -> npt.NDArray[np.bool_]:
+        """(C,) whether a fit did not converge."""
+        found = np.zeros(len(self.slopes), dtype=bool)
+        for part in self.parts:
+            found[part.cells] = ~part.fit.converged
+        return found
 
     @property
     def separated(self) -> npt.NDArray[np.bool_]:
@@ -140,18 +148,18 @@ def regressors(
     weights: Array | None = None,
     standardise: bool = False,
     squares: bool = False,
+    unit: float = 1.0,
 ) -> Array:
     """(I, P) the K pools' values, their lead, the image columns, and with ``squares`` the K squared values.
 
     The pools are centred at one value, their common mean, and the lead keeps its zero, so that setting W to 1/2 and
     b_g to 0 under the same cut points is the same judge without orientation and permissiveness.
-    standardise : each pool's value is divided by its sd over items.
+    standardise : each pool's value is divided by its sd over items, else by ``unit``, so that slopes and their penalty
+    mean the same on every scale.
     """
-    values, lead = posterior.mean, posterior.expected_lead()
-    if standardise:
-        scale = _spread(values, weights)
-        scaled = Posterior(values / scale[:, None], posterior.covariance / (scale[:, None] * scale[None, :]))
-        values, lead = scaled.mean, scaled.expected_lead()
+    scale = _spread(posterior.mean, weights) if standardise else np.full(len(posterior.mean), unit)
+    scaled = Posterior(posterior.mean / scale[:, None], posterior.covariance / (scale[:, None] * scale[None, :]))
+    values, lead = scaled.mean, scaled.expected_lead()
     means = np.average(values, axis=1, weights=weights)
     columns = [*(values - means.mean()), lead, *image.T]
     if squares:
@@ -191,7 +199,7 @@ def fit_all(
             cells = entry.cells[rows]
             warm = None if start is None else _warm(cuts_at, start.slopes, cells, used)
             fit = fit_cells(data, start=warm, tolerance=tolerance)
-            slopes[cells] = fit.slopes
+            slopes[cells] = np.where(fit.converged[:, None], fit.slopes, np.nan)
             parts.append(Part(cells, used, data, fit, entry.values))
     return CellFits(slopes, tuple(parts))
 

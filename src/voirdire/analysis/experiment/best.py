@@ -180,16 +180,16 @@ class _Best:
         ]
         has = np.asarray(self.sums.features.pools.has[list(target)].all(0))
         n = np.full(len(reasons), float(has.sum()))
-        low, high = self._interval(fitted)
+        low, high = self._interval(fitted, int(has.sum()))
         matrix = np.stack([np.isin(np.arange(self.sums.experiment.design.n_cells), cells) for cells in self.groups])
         column = _Column(fitted.values, reasons, n, low, high, matrix.astype(float))
-        self._write(name, lowest, column, target, "t", self._average(fitted))
+        self._write(name, lowest, column, target, "t", self._average(fitted, int(has.sum())))
 
-    def _interval(self, fitted: CrossFit) -> tuple[Array, Array]:
+    def _interval(self, fitted: CrossFit, n_items: int) -> tuple[Array, Array]:
         level = self.sums.experiment.context.options.level
-        return t_interval(fitted.values, fitted.draws, int(self.sums.mask.sum()) - 1, level)
+        return t_interval(fitted.values, fitted.draws, max(n_items - 1, 1), level)
 
-    def _average(self, fitted: CrossFit) -> tuple[Array, Array]:
+    def _average(self, fitted: CrossFit, n_items: int) -> tuple[Array, Array]:
         """The interval of the average over judges, block by block."""
         by_block = [slice(b * len(self.judges), (b + 1) * len(self.judges)) for b in range(len(self.blocks))]
         known = [~np.isnan(fitted.values[rows]) for rows in by_block]
@@ -202,7 +202,7 @@ class _Best:
         if means:
             chosen = [b for b, kept in enumerate(known) if kept.any()]
             low[chosen], high[chosen] = self._interval(
-                CrossFit(np.array([value for value, _ in means]), np.array([draws for _, draws in means]))
+                CrossFit(np.array([value for value, _ in means]), np.array([draws for _, draws in means])), n_items
             )
         return low, high
 

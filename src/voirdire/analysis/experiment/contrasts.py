@@ -14,7 +14,7 @@ import numpy.typing as npt
 from voirdire.analysis.context import Mask, context_reason, scale_codes, scale_reason, subset
 from voirdire.analysis.engine import Drawn, Sums, draw, select_sums
 from voirdire.analysis.experiment.design import Experiment
-from voirdire.analysis.judge_rows import definition_of, excluded_of
+from voirdire.analysis.judge_rows import definition_of, excluded_of, lacking_items, needs_gap
 from voirdire.analysis.rater_sampler import sampler_of
 from voirdire.analysis.selections import Selections
 from voirdire.statistic import REGISTRY
@@ -194,7 +194,17 @@ def write(
     )
     if not p:
         return np.full(len(drawn.values), np.nan)
-    return _write_p(sums, statistic, drawn, reasons, params, {**made, **definition}, place)
+    return _write_p(sums, statistic, drawn, reasons, params, {**made, **definition}, place, target, of)
+
+
+def items_behind(sums: SliceSums, target: tuple[int, ...], of: tuple[str, str] | None = None) -> int:
+    """How many items of the slice count for a pool or pair (and, for T, have a gap): the clusters of a test."""
+    lacking = lacking_items(sums.experiment.context, target, sums.mask)
+    apart = of is not None and needs_gap(REGISTRY[of])
+    out = np.zeros(int(sums.mask.sum()), dtype=bool)
+    for items in lacking[apart].values():
+        out |= items
+    return int((~out).sum())
 
 
 def _write_p(
@@ -205,9 +215,11 @@ def _write_p(
     params: str,
     definition: dict[str, Any],
     place: dict[str, Any],
+    target: tuple[int, ...],
+    of: tuple[str, str] | None,
 ) -> Array:
     context = sums.experiment.context
-    n_items = int(sums.mask.sum())
+    n_items = items_behind(sums, target, of)
     by_items = Drawn(drawn.values, drawn.reasons, drawn.draws[:, : sums.n_draws], drawn.n)
     _, p = studentised(by_items, n_items)
     why = [None if np.isfinite(value) else reason or "no_spread" for value, reason in zip(p, reasons, strict=True)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.analysis.context import Mask, scale_codes
+from voirdire.analysis.context import Mask, scale_codes, subset
 from voirdire.analysis.experiment.covariate_fit import PRINTED, Fit, t_quantile
 from voirdire.analysis.experiment.delta_cells import DeltaCells, regressed_slices, regressors
 from voirdire.analysis.experiment.design import Experiment
@@ -123,17 +123,23 @@ class _Correlations:
     """``pearson_difference``: between groups of judges, of the difference of Pearson against the two pools."""
 
     def __init__(self, experiment: Experiment) -> None:
-        context, judged = experiment.context, experiment.judged
-        self.context = context
-        every = np.ones(context.panel.n_items, dtype=bool)
-        features = judged.features(context.panel.arrays, every, controls=False)
-        pearson = REGISTRY["pearson", ""]
-        self.values = [pearson.values(features.totals(pearson.features, (k,)))[0] for k in range(len(context.pools))]
+        self.context, self.judged = experiment.context, experiment.judged
+        self.kept: dict[tuple[int, int], Array] = {}
+
+    def nearness(self, pair: tuple[int, int]) -> Array:
+        """(C,) Pearson against the second pool minus that against the first, over the items that have both."""
+        if pair not in self.kept:
+            arrays = self.context.panel.arrays
+            both = np.asarray(arrays.has[list(pair)].all(0))
+            features = self.judged.features(subset(arrays, both), both, controls=False)
+            pearson = REGISTRY["pearson", ""]
+            first, second = (pearson.values(features.totals(pearson.features, (k,)))[0] for k in pair)
+            self.kept[pair] = second - first
+        return self.kept[pair]
 
     def add(self, fit: Fit) -> None:
         """The difference and the paper's two-sample t over cells."""
-        a, b = fit.cells.pair
-        nearness, covariate = self.values[b] - self.values[a], fit.regressor.values
+        nearness, covariate = self.nearness(fit.cells.pair), fit.regressor.values
         known = fit.block.mask[: len(nearness)] & ~np.isnan(covariate) & ~np.isnan(nearness)
         slope = slope_of(nearness[known], covariate[known]) if known.any() else None
         if slope is None:

@@ -114,7 +114,12 @@ class SliceFits:
         variant = self.variant
         posterior = self.shrinkage.posterior(items)
         by_item = regressors(
-            posterior, columns, weights=items, standardise=variant.standardise, squares=variant.squares
+            posterior,
+            columns,
+            weights=items,
+            standardise=variant.standardise,
+            squares=variant.squares,
+            unit=self.shrinkage.unit,
         )
         return np.repeat(by_item, self.n_repeats, axis=0)
 

@@ -19,6 +19,7 @@ from voirdire.analysis.experiment.orientation.selected import (
     ratings_behind,
     ratio,
     t_quantile,
+    unfitted_reason,
 )
 from voirdire.analysis.judge_tests import family_of
 from voirdire.analysis.selections import Selections
@@ -30,6 +31,7 @@ from voirdire.stats.features import Array
 from voirdire.stats.profiling import linear_interval, ratio_interval
 from voirdire.stats.tests import benjamini_hochberg, holm
 
+UNFITTED = ("constant_judge", "not_converged")
 CURVED = Variant(squares=True)
 VARIANTS = (PLAIN, Variant(raw=True), Variant(standardise=True), CURVED)
 
@@ -54,17 +56,22 @@ def _add_slice(experiment: Experiment, pair: tuple[int, int], name: str, mask: M
         (chosen, bool(profiled[chosen].all())) for chosen in map(np.flatnonzero, (profiled, ~profiled)) if chosen.size
     ]
     permissive: dict[tuple[str, bool], Array] = {}
+    undefined = np.full(len(selections), None, dtype=object)
     for variant in VARIANTS if name == "all" else (PLAIN,):
         fits = fits_of(experiment, name, mask, pair, variant)
         for chosen, single in groups:
             some = selections.keep(np.isin(np.arange(len(selections)), chosen))
             rows = Rows(experiment, fits, name, pair, some, matrix[chosen], single)
             permissive[variant.params, single] = rows.add()
+            if name == "all" and variant == PLAIN:
+                undefined[chosen] = rows.w_reasons
             if variant == CURVED:
                 changed = permissive["", single] * permissive[variant.params, single] < 0
                 rows.label("permissiveness_curvature", np.flatnonzero(changed))
         if variant != PLAIN:
             experiment.fits.pop((pair, name, variant.params))
+    if name == "all":
+        experiment.kept["w_reasons", pair] = undefined
 
 
 class Rows:
@@ -90,6 +97,7 @@ class Rows:
         self.name, self.pair = name, pair
         self.n = np.rint(ratings_behind(fits, matrix)).astype(int)
         self.left_out = left_out(fits, matrix)
+        self.w_reasons = np.full(len(selections), None, dtype=object)
         self.sum, self.contrast = fits.direction(p0=1, p1=1), fits.direction(p0=-1, p1=1)
 
     @cached_property
@@ -104,7 +112,8 @@ class Rows:
         reason = reason_of(self.fits)
         reasons = np.full(len(self.selections), reason, dtype=object)
         if reason is None:
-            reasons[np.isnan(mean_slopes(self.fits, self.matrix)[:, 0])] = "constant_judge"
+            unfitted = np.isnan(mean_slopes(self.fits, self.matrix)[:, 0])
+            reasons[unfitted] = unfitted_reason(self.fits, self.matrix)[unfitted]
         tops = {"w": self.fits.direction(p1=1), "pi": self.fits.direction(lead=1)}
         self._ratio("w", tops["w"], reasons)
         if self.fits.variant not in (PLAIN, CURVED):
@@ -129,6 +138,8 @@ class Rows:
         else:
             values, ends, why = self._profiled(over, reasons)
             method = "profile"
+        if part == "w":
+            self.w_reasons = why
         self._write(f"orientation.{part}", values, why, ends, method)
         return values
 
@@ -180,7 +191,8 @@ class Rows:
     def _why(self, reasons: np.ndarray) -> np.ndarray:
         """Why a number has no value that is shown also where W is undefined."""
         why = np.full(len(reasons), self.fits.reason, dtype=object)
-        why[reasons == "constant_judge"] = "constant_judge"
+        unfitted = np.isin(reasons.astype(str), UNFITTED)
+        why[unfitted] = reasons[unfitted]
         return why
 
     def _neutrality(self, reasons: np.ndarray) -> None:

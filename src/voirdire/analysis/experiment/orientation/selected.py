@@ -95,7 +95,8 @@ def ratio(fits: SliceFits, matrix: Array, over: Array, under: Array, covariance:
         return Ratio(empty, reasons, empty, empty, np.zeros((size, fits.x_width)))
     slopes = mean_slopes(fits, matrix)
     top, bottom = slopes @ over, slopes @ under
-    reasons[np.isnan(bottom) & (reasons == None)] = "constant_judge"  # noqa: E711  (elementwise)
+    unfitted = np.isnan(bottom) & (reasons == None)  # noqa: E711  (elementwise)
+    reasons[unfitted] = unfitted_reason(fits, matrix)[unfitted]
     v = slope_covariance(fits.fits, matrix, fits.n_repeats) if covariance is None else covariance
     variance = tuple(np.einsum("p,spq,q->s", p, v, q) for p, q in ((over, over), (over, under), (under, under)))
     quantile = t_quantile(fits)
@@ -138,17 +139,34 @@ def ratings_behind(fits: SliceFits, matrix: Array) -> Array:
     return np.asarray(matrix @ (rated if fits.reason is not None else rated * fits.fits.fitted))
 
 
-def left_out(fits: SliceFits, matrix: Array) -> list[str]:
-    """What of each selection of several cells is not in its slopes: ``constant_judge=60``; empty where all is."""
+def unfitted_reason(fits: SliceFits, matrix: Array) -> Reasons:
+    """(S,) why none of a selection's cells is fitted: one level only, or a fit that did not converge."""
+    stuck = matrix @ fits.fits.stuck > 0
+    return np.where(stuck, "not_converged", "constant_judge").astype(object)
+
+
+def left_out(fits: SliceFits, matrix: Array, items: Mask | None = None) -> list[str]:
+    """What of each selection of several cells is not in its slopes: ``constant_judge=60``; empty where all is.
+
+    items : (U,) the usable items that are counted; all by default
+    """
     if fits.reason is not None:
         return [""] * len(matrix)
-    counts = matrix @ (_rated_items(fits) * ~fits.fits.fitted)
+    rated = _rated_items(fits, items)
     some = matrix @ fits.fits.fitted > 0
-    return [f"constant_judge={int(count)}" if count and any_ else "" for count, any_ in zip(counts, some, strict=True)]
+    lacking = {
+        "constant_judge": matrix @ (rated * (~fits.fits.fitted & ~fits.fits.stuck)),
+        "not_converged": matrix @ (rated * fits.fits.stuck),
+    }
+    return [
+        ";".join(f"{reason}={int(counts[s])}" for reason, counts in lacking.items() if counts[s] and some[s])
+        for s in range(len(matrix))
+    ]
 
 
-def _rated_items(fits: SliceFits) -> Array:
-    cube = fits.judged.cube[:, np.flatnonzero(fits.mask)[fits.usable]]
+def _rated_items(fits: SliceFits, items: Mask | None = None) -> Array:
+    usable = np.flatnonzero(fits.mask)[fits.usable]
+    cube = fits.judged.cube[:, usable if items is None else usable[items]]
     return np.asarray((~np.isnan(cube).all(2)).sum(1).astype(float))
 
 

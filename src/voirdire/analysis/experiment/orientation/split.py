@@ -13,8 +13,9 @@ import numpy as np
 
 from voirdire.analysis.experiment.design import Experiment
 from voirdire.analysis.experiment.orientation.fits import SliceFits, reason_of
-from voirdire.analysis.experiment.orientation.selected import fits_of, ratio
+from voirdire.analysis.experiment.orientation.selected import fits_of, left_out
 from voirdire.analysis.selections import Selections
+from voirdire.statistic import unexplained
 from voirdire.stats.counterfactual import PARTS, Outcomes, split
 from voirdire.stats.cumulative import RIDGE
 from voirdire.stats.decomposition import CellFits, expanded_cuts, fit_all
@@ -63,10 +64,9 @@ class _Split:
 
     def _reasons(self) -> np.ndarray:
         """(S,) why W is undefined, and the split with it."""
-        fits = self.fits
-        found = ratio(fits, self.matrix, fits.direction(p1=1), fits.direction(p0=1, p1=1))
+        reasons = self.experiment.kept["w_reasons", self.pair]
         other = self.matrix @ self.judged.rank_only > 0
-        return np.where(other & (found.reasons == None), "other_scale", found.reasons)  # noqa: E711  (elementwise)
+        return np.where(other & unexplained(reasons), "other_scale", reasons)
 
     def _draws(self, n_draws: int) -> Array:
         """(D, 2, parts, S, slices) of resamples; each is independent of the others, so threads share them."""
@@ -157,6 +157,7 @@ class _Split:
             low=clean[1],
             high=clean[2],
             n=np.rint(counts).astype(int),
+            excluded=left_out(self.fits, self.matrix[kept], self.masks[self.names.index(name)] > 0),
             definition=definition,
             question=self.context.panel.question.id,
             judge=[self.selections.judges[s] for s in kept],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from typing import Any
@@ -24,12 +24,13 @@ from voirdire.analysis.pool_rows import add_pools
 from voirdire.analysis.profile import Profile
 from voirdire.analysis.roles import add_roles
 from voirdire.analysis.rows import Table
-from voirdire.analysis.selections import item_slices, select
+from voirdire.analysis.selections import item_slices, select, slicing_column
 from voirdire.analysis.specification_rows import specification_rows
 from voirdire.analysis.specifications import SPECIFICATIONS
 from voirdire.analysis.validity import add_validity
 from voirdire.analysis.verdicts import add_verdicts
 from voirdire.corpus.corpus import Corpus, Intake, Judgments, Note
+from voirdire.corpus.intake import merged
 from voirdire.errors import InputError, UsageError
 from voirdire.stats.agreement import anchor_classes
 from voirdire.stats.features import Features
@@ -37,6 +38,8 @@ from voirdire.version import VERSION
 
 Progress = Callable[[str, float], None]
 MOST_DETAILED = 3
+KNOWN = frozenset({"category", "split"})
+"""Columns of items that are known to be no culture."""
 
 
 def evaluate(
@@ -90,7 +93,7 @@ def evaluate(
     tell("report", done / steps)
     return Profile(
         table.frame(),
-        _meta(corpus, judgments, options, contexts, cells)
+        _meta(corpus, judgments, options, contexts, cells, _told(corpus, contexts, designs))
         | {"designs": {question: design.told for question, design in designs.items()}},
         distributions(contexts, cells),
         splitting_items(contexts, cells, corpus),
@@ -207,6 +210,7 @@ def _meta(
     options: AuditOptions,
     contexts: list[Context],
     cells: Mapping[str, Judged],
+    told: Sequence[Note],
 ) -> dict[str, Any]:
     first = contexts[0]
     detail = {context.panel.question.id: _named(context, context.detail) for context in contexts}
@@ -219,7 +223,7 @@ def _meta(
         "options": _plain(asdict(options)),
         "intake": [_intake(entry) for entry in [*corpus.intake, *(judgments.intake if judgments else ())]],
         "left_out": {c.panel.question.id: dict(c.panel.excluded) for c in contexts if c.panel.excluded},
-        "notes": [_note(note) for note in [*corpus.notes, *(judgments.notes if judgments else ())]],
+        "notes": [_note(note) for note in [*corpus.notes, *(judgments.notes if judgments else ()), *told]],
         "questions": [_question(context) for context in contexts],
         "pools": _pools(contexts),
         "pairs": _named(first, first.pairs),
@@ -230,6 +234,16 @@ def _meta(
         "slices": list(lead.slices),
         "families": _families(cells, contexts),
     }
+
+
+def _told(corpus: Corpus, contexts: list[Context], designs: Mapping[str, Design]) -> tuple[Note, ...]:
+    """Notes of the designs, each once, and that no column says of which culture an item is."""
+    notes = [note for design in designs.values() for note in design.notes]
+    columns = [name for name in corpus.items.columns if name not in KNOWN and slicing_column(corpus.items[name])]
+    paired = any(context.detail for context in contexts if context.panel.question.id in designs)
+    if paired and columns and "culture" not in corpus.items.columns:
+        notes.append(Note("audit.note.no_culture", {"columns": ", ".join(columns)}))
+    return merged(notes)
 
 
 def _judges_meta(judgments: Judgments | None, cells: Mapping[str, Judged]) -> dict[str, Any]:

@@ -14,11 +14,12 @@ import numpy.typing as npt
 import polars as pl
 
 from voirdire.analysis.context import Context
+from voirdire.analysis.experiment.persona_levels import NOTHING, read_personas
 from voirdire.analysis.judge_rows import Judged
 from voirdire.analysis.naming import level_name, levels_of
 from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.selections import is_crossed
-from voirdire.corpus.corpus import Corpus, Judgments
+from voirdire.corpus.corpus import Corpus, Judgments, Note
 from voirdire.errors import UsageError
 
 Mask = npt.NDArray[np.bool_]
@@ -29,7 +30,6 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "detail": ("detail", "persona_detail"),
     "demonstrations": ("design", "demonstrations", "demonstration", "icl", "shots"),
 }
-NOTHING = frozenset({"none", "neutral", "base", "baseline", "no", "-", "", "0", "zero_shot", "unprompted"})
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ class Design:
     frame : one row per real cell, in their order: judge, condition, factors, covariates (text), and ``_stem``, the
         condition without the levels of the extra key columns
     n_cells : C, with controls; key_factors : the extra key columns
+    notes : what was concluded about the personas, or is missing
     """
 
     persona: str | None
@@ -71,6 +72,7 @@ class Design:
     frame: pl.DataFrame
     n_cells: int
     key_factors: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def judges(self) -> list[str]:
@@ -154,7 +156,7 @@ class Experiment:
     corpus: Corpus
     others: Mapping[str, Context]
     fits: dict[Any, Any] = field(default_factory=dict)
-    kept: dict[str, Any] = field(default_factory=dict)
+    kept: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def cultures(self) -> dict[str, str]:
@@ -166,7 +168,7 @@ class Experiment:
 def read_design(judgments: Judgments, judged: Judged, pools: tuple[str, ...], options: AuditOptions) -> Design:
     """The design of the cells of a question.
 
-    Raises UsageError for a role, column, persona level or pool that does not exist.
+    Raises UsageError for a role, column, persona level or pool that does not exist, and two roles of one column.
     """
     covered = judged.cells.frame.join(judgments.judges, on="judge", how="left", maintain_order="left")
     frame = covered.with_columns(pl.all().cast(pl.String))
@@ -175,15 +177,14 @@ def read_design(judgments: Judgments, judged: Judged, pools: tuple[str, ...], op
     parts = _parts(frame, factors, judgments.factors, options)
     persona = parts["persona"] or _names_pools(frame, factors, pools, set(parts.values()))
     frame = _blanks_named(frame, [persona, parts["demonstrations"]], judgments)
-    pool_of = _pool_of(frame, persona, pools, options)
-    levels = set() if persona is None else set(frame[persona].drop_nulls())
+    personas = read_personas(frame, persona, pools, options)
     n_cells = len(judged.cube)
     demonstrations = parts["demonstrations"]
     baseline = _baseline(frame, demonstrations)
     return Design(
         persona,
-        pool_of,
-        frozenset(level for level in levels if level.lower() in NOTHING and level not in pool_of),
+        personas.pool_of,
+        personas.neutral,
         parts["language"],
         parts["detail"],
         demonstrations,
@@ -194,6 +195,7 @@ def read_design(judgments: Judgments, judged: Judged, pools: tuple[str, ...], op
         frame,
         n_cells,
         tuple(judgments.key_factors),
+        personas.notes,
     )
 
 
@@ -233,6 +235,8 @@ def _parts(
             raise UsageError("audit.role_unknown", value=role, known=", ".join(ROLES))
         if named not in known:
             raise UsageError("audit.role_column", role=role, value=named, known=", ".join(known))
+        if len(roles := [one for one, column in options.factor_roles if column == named]) > 1:
+            raise UsageError("audit.role_twice", value=named, roles=", ".join(roles))
     parts: dict[str, str | None] = {}
     for role, wanted in ROLES.items():
         free = (name for like in wanted for name in factors if name.lower() == like and name not in given.values())
@@ -250,19 +254,6 @@ def _names_pools(
         if name not in taken and len({level.lower() for level in frame[name].drop_nulls()} & lower) > 1:
             return name
     return None
-
-
-def _pool_of(frame: pl.DataFrame, persona: str | None, pools: tuple[str, ...], options: AuditOptions) -> dict[str, str]:
-    levels = [] if persona is None else frame[persona].drop_nulls().unique(maintain_order=True).to_list()
-    by_name = {pool.lower(): pool for pool in pools}
-    found = {level: by_name[level.lower()] for level in levels if level.lower() in by_name}
-    for level, pool in options.personas:
-        if level not in levels:
-            raise UsageError("audit.persona_unknown", value=level, known=", ".join(levels))
-        if pool not in pools:
-            raise UsageError("audit.pool_unknown", pool=pool, known=", ".join(pools))
-        found[level] = pool
-    return found
 
 
 def _baseline(frame: pl.DataFrame, demonstrations: str | None) -> str | None:

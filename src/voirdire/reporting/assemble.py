@@ -84,8 +84,14 @@ def _opening(view: View, words: Words, question: str) -> list[Any]:
     entries = headline.opened(view, words, question, view.main_cells())
     if not entries:
         return []
-    reading = [words.x("headline.reading", a=a, b=b) for a, b in view.pairs(question)[:1]]
+    reading = [words.x("headline.reading", a=a, b=b) for a, b in _ends(view, words, question)]
     return [Bullets(tuple(entries), "verdicts"), Text(tuple(reading), "note")]
+
+
+def _ends(view: View, words: Words, question: str) -> list[tuple[str, str]]:
+    """What the ends of T and W are: the pools of the only pair, or the first and second pool of any pair."""
+    pairs = view.pairs(question)
+    return pairs if len(pairs) < 2 else [(words.x("headline.first_pool"), words.x("headline.second_pool"))]
 
 
 def _glance(view: View, words: Words, question: str, footnotes: Footnotes | None) -> list[Grid]:
@@ -119,7 +125,7 @@ def _verdicts(view: View, words: Words, question: str, *, judged: bool) -> list[
 
 def _cautions(view: View, words: Words, question: str) -> list[str]:
     cells = view.main_cells()
-    caution = [words.t("caution.tilt", a=a, b=b) for a, b in view.pairs(question)[:1]]
+    caution = [words.t("caution.tilt", a=a, b=b) for a, b in _ends(view, words, question)]
     if not caution:
         return []
     known = any(headline.decomposed(view, question, pair, cell) for pair in view.pairs(question) for cell in cells)

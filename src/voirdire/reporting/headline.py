@@ -16,6 +16,7 @@ PARTS = ("image", "permissiveness", "orientation")
 SUMMANDS = ("base", *PARTS, "remainder")
 NEARER = {"nearer_a": 0, "nearer_b": 1}
 ORIENTED = {"oriented_a": 0, "oriented_b": 1}
+MOST_CULTURES = 3
 
 
 @dataclass(frozen=True)
@@ -167,13 +168,62 @@ def faithful(view: View, question: str, pair: tuple[str, str], part: str = "all"
 
 
 def _made_of(view: View, words: Words, question: str, here: Standing) -> list[str]:
-    """What T is made of, with the largest part named; nothing where it was not computed."""
+    """What T is made of and which part is largest, permissiveness, and the use of the scale by culture."""
     found = split(view, question, here)
-    if not {"observed", *SUMMANDS} <= set(found):
+    told = []
+    if {"observed", *SUMMANDS} <= set(found):
+        shown = {name: words.number(row.statistic, row.value or 0.0) for name, row in found.items()}
+        told = [words.x("headline.made_of", **shown), *_largest(words, found)]
+    return [*told, *_permissive(view, words, question, here), *_use_of_scale(view, words, question, here)]
+
+
+def _apart(row: Row | None, value: float = 0.0) -> bool:
+    """Whether the interval leaves a value out; without an interval nothing is said."""
+    return row is not None and row.low is not None and row.high is not None and not row.low <= value <= row.high
+
+
+def _largest(words: Words, found: dict[str, Row]) -> list[str]:
+    """The largest of the parts whose intervals leave out 0, or that none does; nothing where there are no intervals."""
+    apart = [name for name in SUMMANDS if _apart(found[name])]
+    if apart:
+        largest = max(apart, key=lambda name: abs(found[name].value or 0.0))
+        return [words.x("headline.largest", largest=words.x(f"part.{largest}"))]
+    return [words.x("headline.no_part")] if all(found[name].low is not None for name in SUMMANDS) else []
+
+
+def _permissive(view: View, words: Words, question: str, here: Standing) -> list[str]:
+    """Whether the judge sides with the pool that rates an item higher (or lower), where pi's interval says so."""
+    row = view.row("orientation.pi", **place_of(question, here.pair, here.cell))
+    if row is None or row.value is None or not _apart(row):
         return []
-    shown = {name: words.number(row.statistic, row.value or 0.0) for name, row in found.items()}
-    largest = max(SUMMANDS, key=lambda name: abs(found[name].value or 0.0))
-    return [words.x("headline.made_of", largest=words.x(f"part.{largest}"), **shown)]
+    number = f"{words.number(row.statistic, row.value)} {words.interval(row)}".rstrip().replace(" ", "\u00a0")
+    return [words.x(f"headline.pi.{'higher' if row.value > 0 else 'lower'}", number=number)]
+
+
+def _use_of_scale(view: View, words: Words, question: str, here: Standing) -> list[str]:
+    """T by culture of the items where the use of the scale alone gives another T than a faithful judge's.
+
+    Over all items the cultures cancel. Of many cultures only those where it differs are told.
+    """
+    found = {}
+    for part in view.cultures(question, "tilt_split.base"):
+        rows, neutral = split(view, question, here, part), faithful(view, question, here.pair, part)
+        if "base" in rows and "observed" in rows and neutral is not None:
+            found[part] = (rows["observed"], rows["base"], neutral)
+    differ = [part for part, (_, base, neutral) in found.items() if _apart(base, neutral.value or 0.0)]
+    if not differ:
+        return []
+    told = list(found) if len(found) <= MOST_CULTURES else differ
+    parts = [
+        words.x("headline.in_culture", slice=words.slice(part), **_numbers(words, found[part]))
+        for part in told
+    ]  # fmt: skip
+    return [words.x("headline.use_of_scale", parts=words.x("headline.and_then").join(parts))]
+
+
+def _numbers(words: Words, rows: tuple[Row, Row, Row]) -> dict[str, str]:
+    names = ("observed", "base", "faithful")
+    return {name: words.number(row.statistic, row.value or 0.0) for name, row in zip(names, rows, strict=True)}
 
 
 def _weights(view: View, words: Words, question: str, cell: Cell) -> list[str]:

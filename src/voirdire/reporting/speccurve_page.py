@@ -72,17 +72,26 @@ def _facts(curve: SpecificationCurve, lang: str) -> list[tuple[str, str]]:
 
 
 def survival_grid(
-    summary: pl.DataFrame, lang: str, name: str = "survival", *, paired: bool = True, width: float | None = 4
+    summary: pl.DataFrame,
+    lang: str,
+    name: str = "survival",
+    *,
+    pair: tuple[str, str] | None = None,
+    width: float | None = 4,
 ) -> Grid:
     """The table behind the sentences: a row for each judge, pair and statistic.
 
-    summary : as ``survival`` gives it; paired : whether the pools stand in a column; width : of the scale
+    summary : as ``survival`` gives it; pair : the one pair of all rows, in the caption instead of a column
+    width : of the scale
     """
-    heads = ("judge", "pair", "statistic") if paired else ("judge", "statistic")
+    heads = ("judge", "pair", "statistic") if pair is None else ("judge", "statistic")
     columns = tuple(Column(text(f"speccurve.head.{head}", lang), numeric=head != "verdict") for head in COLUMNS)
     lines = tuple(_line(row, Words(lang), heads, width) for row in summary.iter_rows(named=True))
     titles = tuple(text(f"speccurve.head.{head}", lang) for head in heads)
-    return Grid(name, text("speccurve.caption", lang), titles, columns, (("", lines),))
+    caption = text("speccurve.caption", lang)
+    if pair is not None:
+        caption = text("speccurve.report.caption", lang, a=View.clean(pair[0]), b=View.clean(pair[1]))
+    return Grid(name, caption, titles, columns, (("", lines),))
 
 
 def _line(row: Mapping[str, Any], words: Words, heads: tuple[str, ...], width: float | None) -> Line:

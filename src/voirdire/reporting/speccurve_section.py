@@ -40,7 +40,7 @@ def _section(b: Builder, number: int, pair: tuple[str, str]) -> Section:
     section.blocks += _drawn(b, rows.filter(pl.col("judge").is_in(judges[:MOST_JUDGES])), name, pair, pools)
     if len(judges) > MOST_JUDGES:
         section.blocks.append(Text((text("speccurve.report.more", lang, count=len(judges) - MOST_JUDGES),), "note"))
-    grid = survival_grid(summary, lang, name, paired=False, width=b.width)
+    grid = survival_grid(summary, lang, name, pair=pair, width=b.width)
     section.blocks.append(Folded(text("speccurve.report.fold", lang), (grid,)))
     return section
 

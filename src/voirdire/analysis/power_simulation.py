@@ -82,9 +82,10 @@ def orientation_p(humans: Humans, pools: PoolArrays, ratings: Array) -> float:
     images = np.unique(humans.cultures, return_inverse=True)[1].astype(np.int64)
     usable = np.flatnonzero(pools.has.all(0))
     picked = PoolArrays(pools.mean[:, usable], pools.n[:, usable], pools.s2[:, usable], pools.scale)
-    posterior = Shrinkage.of(picked, humans.strata[usable]).posterior()
+    shrinkage = Shrinkage.of(picked, humans.strata[usable])
     repeats = ratings.shape[2]
-    x = np.repeat(regressors(posterior, image_columns(images[usable])), repeats, axis=0)
+    by_item = regressors(shrinkage.posterior(), image_columns(images[usable]), unit=shrinkage.unit)
+    x = np.repeat(by_item, repeats, axis=0)
     weights = np.full(len(x), 1 / repeats)
     fits = fit_all(code_cells(ratings[:, usable].reshape(1, -1), pools.scale.levels), x, 1, weights=weights)
     if not fits.fitted[0]:

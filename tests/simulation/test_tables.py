@@ -102,7 +102,7 @@ def test_simulate_writes_the_asked_corpus(tmp_path):
 
 def test_a_simulation_is_replaced_but_files_of_others_are_not(tmp_path):
     simulate(tmp_path, items=12)
-    simulate(tmp_path, items=18)
+    simulate(tmp_path, items=18, force=True)
     assert pl.read_csv(tmp_path / "items.csv").height == 18
     other = tmp_path / "mine"
     other.mkdir()
@@ -111,9 +111,36 @@ def test_a_simulation_is_replaced_but_files_of_others_are_not(tmp_path):
     assert (other / "notes.txt").read_text() == "keep"
     (other / "corpus.toml").write_text("name = 'real'")
     before = files_of(other)
-    with pytest.raises(UsageError, match="items"):
-        simulate(other, items=18)
+    for force in (False, True):
+        with pytest.raises(UsageError, match="items"):
+            simulate(other, items=18, force=force)
     assert files_of(other) == before
+
+
+@pytest.mark.parametrize("changed", [{"items": 18}, {"seed": 4}, {"judges": ["x=compressed"]}])
+def test_another_simulation_is_replaced_only_when_asked_for(tmp_path, changed):
+    first = {"items": 12, "seed": 3}
+    simulate(tmp_path, **first)
+    before = files_of(tmp_path)
+    (tmp_path / "items.csv").unlink()
+    simulate(tmp_path, **first)
+    simulate(tmp_path, spec=tmp_path / "world.toml")
+    assert files_of(tmp_path) == before
+    with pytest.raises(UsageError, match="--force"):
+        simulate(tmp_path, **{**first, **changed})
+    assert files_of(tmp_path) == before
+    simulate(tmp_path, **{**first, **changed}, force=True)
+    assert files_of(tmp_path) != before
+
+
+@pytest.mark.parametrize("content", [None, "seed = ", "pools = 1"])
+def test_a_simulation_whose_description_cannot_be_read_is_another(tmp_path, content):
+    simulate(tmp_path, items=12)
+    spec = tmp_path / "world.toml"
+    spec.unlink() if content is None else spec.write_text(content)
+    with pytest.raises(UsageError, match="--force"):
+        simulate(tmp_path, items=12)
+    simulate(tmp_path, items=12, force=True)
 
 
 WRONG = [

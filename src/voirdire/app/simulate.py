@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from voirdire.errors import UsageError
+from voirdire.errors import InputError, UsageError
 from voirdire.simulation.calibration import calibrated
 from voirdire.simulation.judges import Character, Condition, named_character
 from voirdire.simulation.pools import LAYOUTS
@@ -56,10 +56,12 @@ def simulate(
     origin_shifts: Sequence[str] = (),
     missing: float = 0.0,
     repeats: int = 1,
+    force: bool = False,
 ) -> dict[str, Path]:
     """Write a simulated corpus and give its files by name.
 
-    out : folder; files of an earlier simulation in it are replaced, any others refused
+    out : folder; the files of a simulation of the same world and seed in it are replaced, with ``force`` those of any
+        simulation, and files of others never
     pools : two or more names, with commas or as a list; raters : one number, or one a pool
     judges : ``NAME=CHARACTER``; by default four of different character
     spec : a TOML file that describes the whole world; then only ``seed`` (0: the file's own) is taken beside it
@@ -84,16 +86,17 @@ def simulate(
         world = replace(world, judges={name: _failing(kind, missing) for name, kind in characters.items()})
         world = replace(world, conditions=_conditions(personas, details, languages, persona_shift, names))
         world = replace(world, designs=_designs(demonstrations), **_covariate(origins, origin_shifts, world))
-    _refuse_overwriting(folder)
-    return _write(world, seed, folder)
+    described = spec_text(world, seed)
+    _refuse_overwriting(folder, described, force)
+    return _write(world, seed, folder, described)
 
 
-def _write(world: World, seed: int, folder: Path) -> dict[str, Path]:
+def _write(world: World, seed: int, folder: Path, spec: str) -> dict[str, Path]:
     tables = simulate_tables(world, seed)
     written = write_tables(tables, folder)
     readme = write_readme(folder, "simulated", seed)
     described = folder / SPEC
-    described.write_text(spec_text(world, seed), encoding="utf-8", newline="\n")
+    described.write_text(spec, encoding="utf-8", newline="\n")
     made = {"truth": write_truth(folder, tables), "world": described, "readme": readme}
     return written | made | {"corpus": write_manifest(folder, folder.resolve().name, written.values())}
 
@@ -210,13 +213,24 @@ def _shifted(given: str, option: str) -> tuple[str, float]:
     return name, number
 
 
-def _refuse_overwriting(folder: Path) -> None:
+def _refuse_overwriting(folder: Path, described: str, force: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise UsageError("simulation.error.out_is_file", file=str(folder))
     ours = {f"{entry.name}.csv" for entry in fields(SimulatedTables)} | {"README.md", MANIFEST, TRUTH, SPEC}
     found = sorted(name for name in ours if (folder / name).exists())
     if found and not _simulated(folder / MANIFEST):
         raise UsageError("simulation.error.out_not_empty", file=str(folder), found=", ".join(found))
+    if found and not force and not _describes(folder / SPEC, described):
+        raise UsageError("simulation.error.out_other", file=str(folder))
+
+
+def _describes(spec: Path, described: str) -> bool:
+    """Whether a specification, whatever its wording, is of this world and seed."""
+    try:
+        read = read_spec(spec)
+    except (InputError, UsageError):
+        return False
+    return spec_text(read.world, read.seed) == described
 
 
 def _simulated(manifest: Path) -> bool:

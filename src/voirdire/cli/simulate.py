@@ -14,7 +14,7 @@ from voirdire.errors import UsageError
 from voirdire.texts import text
 
 
-def _option(name: str, metavar: str, panel: str) -> Any:
+def _option(name: str, metavar: str | None, panel: str) -> Any:
     key = name.removeprefix("--").replace("-", "_")
     return typer.Option(
         name, help=f"simulation.help.{key}", metavar=metavar, rich_help_panel=f"simulation.panel.{panel}"
@@ -24,6 +24,7 @@ def _option(name: str, metavar: str, panel: str) -> Any:
 Spec = Annotated[Path | None, _option("--spec", "FILE", "world")]
 SeedOption = Annotated[int, _option("--seed", "N", "world")]
 OutOption = Annotated[Path, _option("--out", "DIR", "world")]
+Force = Annotated[bool, _option("--force", None, "world")]
 ItemCount = Annotated[int, _option("--items", "N", "pools")]
 Pools = Annotated[str, _option("--pools", "A,B", "pools")]
 RaterCount = Annotated[str, _option("--raters", "N[,N]", "pools")]
@@ -40,7 +41,7 @@ Details = Annotated[str, _option("--details", "A,B", "conditions")]
 Languages = Annotated[str, _option("--languages", "A,B", "conditions")]
 PersonaShift = Annotated[float, _option("--persona-shift", "X", "conditions")]
 Demonstration = Annotated[o.Words, _option("--demonstration", "DESIGN[=SHIFT]", "conditions")]
-BESIDE_SPEC = ("spec", "seed", "out", "json", "lang")
+BESIDE_SPEC = ("spec", "seed", "out", "force", "json", "lang")
 
 
 def register(app: typer.Typer) -> None:
@@ -71,6 +72,7 @@ def simulate(
     spec: Spec = None,
     seed: SeedOption = 0,
     out: OutOption = Path("voirdire-simulated"),
+    force: Force = False,
     json: o.Json = False,
     lang: o.Lang = None,
 ) -> None:

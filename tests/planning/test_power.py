@@ -193,6 +193,7 @@ WRONG = [
     ({"common": 0.7}, "common"),
     ({"slope": 0.0}, "positive"),
     ({"colour": 1}, "option"),
+    *(({"orientation": [w]}, "weight") for w in (1.5, -0.2, 0.0, 1.0, 0.5, float("nan"))),
 ]
 
 

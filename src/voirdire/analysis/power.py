@@ -36,6 +36,7 @@ TILT = "tilt"
 STATISTICS = (DELTA, TILT, WEIGHT)
 LEAST_ITEMS = 12
 MOST_ITEMS = 1_000_000
+NEUTRAL = 0.5
 _WEIGHT_ENDS = (-1.0, 2.0)
 Progress = Callable[[str, float], None]
 Row = dict[str, float | int | str | None]
@@ -74,9 +75,11 @@ class PowerOptions:
     world: World | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        for statistic, _ in self.effects:
+        for statistic, wanted in self.effects:
             if statistic not in STATISTICS:
                 raise UsageError("power.error.statistic", value=statistic, known=", ".join(STATISTICS))
+            if statistic == WEIGHT and not (0 < wanted < 1 and wanted != NEUTRAL):
+                raise UsageError("power.error.weight", value=f"{wanted:g}")
         if not self.effects:
             raise UsageError("power.error.no_effect")
         least = {"items": LEAST_ITEMS, "raters": 1, "judges": 1, "repeats": 1}

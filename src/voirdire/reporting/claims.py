@@ -7,10 +7,12 @@ as not tested.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from voirdire.analysis.naming import levels_of
 from voirdire.reporting.access import ALL, Row, View
 from voirdire.reporting.blocks import Bullets, Section, Text
+from voirdire.reporting.experiment_tables import against
 from voirdire.reporting.headline import standing
 from voirdire.reporting.words import Words
 from voirdire.signature import quote
@@ -23,17 +25,22 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Answer:
-    """A claim's outcome and the fields of the sentence that says by which numbers."""
+    """A claim's outcome and the fields of the sentence that says by which numbers.
+
+    form : the sentence of a claim that lacks a number which its usual sentence tells
+    """
 
     status: str
     fields: dict[str, str]
+    form: str = ""
 
 
 @dataclass(frozen=True)
 class Case:
     """One question and pair: where claims are read.
 
-    lean : the slice of a culture in which all judges together lean most (largest T off 0), else all items
+    lean : the slice that claims about images are read in; at first that of the culture in which all judges together
+        lean most (largest T off 0), else all items
     """
 
     view: View
@@ -53,6 +60,15 @@ class Case:
         sizes = {part: abs(row.value) for part, row in tilts.items() if row is not None and row.value is not None}
         return cls(view, words, question, pair, block, max(sizes, key=lambda part: sizes[part]) if sizes else "all")
 
+    @property
+    def own(self) -> list[str]:
+        """The slices of the cultures that are pools of this pair."""
+        return [part for part in self.view.cultures(self.question) if levels_of(part)[0][1] in self.pair]
+
+    def about_images(self) -> list[Case]:
+        """The cases of a claim about images: each culture that is a pool here, else where the judges lean most."""
+        return [replace(self, lean=part) for part in self.own or [self.lean]]
+
     def row(self, statistic: str, params: str = "", **place: str) -> Row | None:
         """An estimate of this question that has a value or a label."""
         row = self.view.row(statistic, params=params, question=self.question, **place)
@@ -64,9 +80,9 @@ class Case:
         return self.row(statistic, params, pool=self.pair[0], pool_b=self.pair[1], **where)
 
     def shown(self, row: Row | None) -> str:
-        """A value with its interval; a dash where there is none."""
+        """A value with its interval, or that there is none."""
         if row is None or row.value is None:
-            return "\u2014"
+            return self.words.c("no_number")
         value = self.words.number(row.statistic, row.value)
         return f"{value} {self.words.interval(row)}".rstrip().replace(" ", "\u00a0")
 
@@ -129,7 +145,10 @@ def divergent(c: Case) -> Answer | None:
 
 
 def nearer(c: Case) -> Answer | None:
-    """Every judge is nearer to the same pool: the pair's verdicts over all conditions."""
+    """Every judge is nearer to the same pool: the pair's verdicts over all conditions.
+
+    Two judges nearer to different pools refute it; else nothing is said where most judges are undecided.
+    """
     labels = [
         row.label
         for cell in c.view.main_cells()
@@ -138,8 +157,10 @@ def nearer(c: Case) -> Answer | None:
     if not labels:
         return None
     a, b = labels.count("nearer_a"), labels.count("nearer_b")
-    status = HOLDS if len(labels) in (a, b) else FAILS if a and b else PART if a + b else UNSAID
-    return Answer(status, {"n_a": str(a), "n_b": str(b), "rest": str(len(labels) - a - b), "n": str(len(labels))})
+    n, rest = len(labels), len(labels) - a - b
+    status = HOLDS if n in (a, b) else FAILS if a and b else UNSAID if 2 * rest > n or not a + b else PART
+    fields = {"n_a": str(a), "n_b": str(b), "rest": str(rest), "n": str(n)}
+    return Answer(status, fields | {"a": c.pair[0], "b": c.pair[1]})
 
 
 def floor(c: Case) -> Answer | None:
@@ -165,7 +186,7 @@ def follows_gap(c: Case) -> Answer | None:
     values = [control.value for control in controls if control is not None and control.value is not None]
     status = UNSAID if not below(row) else BUILT_IN if any(value <= row.value for value in values) else HOLDS
     status = FAILS if above(row) else status
-    lowest = c.words.number("gap_correlation", min(values)) if values else "\u2014"
+    lowest = c.words.number("gap_correlation", min(values)) if values else c.words.c("no_number")
     return Answer(status, {"r": c.shown(row), "constant": lowest})
 
 
@@ -202,27 +223,35 @@ def origin(c: Case) -> Answer | None:
     status = UNSAID if student is None or p is None else HOLDS if p < LEVEL else FAILS
     if change is not None and change.label == "yes":
         status = FAILS
-    label = (
-        c.words.label("origin_effect.sign_change", change.label) if change is not None and change.label else "\u2014"
-    )
-    fields = {"covariate": c.words.regressor(params), "coef": c.shown(coef), "p": c.shown(permuted), "change": label}
+    told = change.label if change is not None and change.label else ""
+    label = c.words.label("origin_effect.sign_change", told) if told else c.words.c("no_number")
+    fields = {
+        "covariate": against(c.view, c.words, params),
+        "coef": c.shown(coef),
+        "p": c.shown(permuted),
+        "change": label,
+    }
     return Answer(status, fields)
 
 
-def _pulls(c: Case, judge: str) -> list[Row]:
-    found = (c.of_pair("pull", f"toward={quote(pool)},of=tilt", judge=judge, slice=c.lean) for pool in c.pair)
-    return [row for row in found if row is not None and row.value is not None]
+def _pulls(c: Case, judge: str) -> dict[str, Row]:
+    """The pull of each pool's persona on T, by pool."""
+    place = {"judge": judge, "slice": c.lean}
+    found = {pool: c.of_pair("pull", f"toward={quote(pool)},of=tilt", **place) for pool in c.pair}
+    return {pool: row for pool, row in found.items() if row is not None and row.value is not None}
 
 
 def pulled(c: Case) -> Answer | None:
     """Personas pull every judge toward their own pool."""
     found = {judge: _pulls(c, judge) for judge in c.view.judges}
-    rows = [row for pulls in found.values() for row in pulls]
+    rows = [row for pulls in found.values() for row in pulls.values()]
     if not rows:
         return None
     right, wrong = sum(map(above, rows)), sum(map(below, rows))
     status = HOLDS if right == len(rows) else FAILS if wrong and not right else PART if right else UNSAID
-    every = c.words.list([c.shown(row) for row in _pulls(c, ALL)])
+    together = _pulls(c, ALL).items()
+    every = c.words.list([c.words.c("persona_of", pool=pool, value=c.shown(row)) for pool, row in together])
+    every = every or c.words.c("no_number")
     fields = {"right": str(right), "wrong": str(wrong), "n": str(len(rows)), "every": every}
     return Answer(status, fields | {"slice": c.words.slice(c.lean)})
 
@@ -239,6 +268,7 @@ def asymmetric(c: Case) -> Answer | None:
     status = HOLDS if same == len(labels) else FAILS if 2 * other > len(labels) else PART if same else UNSAID
     difference = c.shown(c.of_pair("pull.difference", "of=tilt", slice=c.lean))
     fields = {"near": c.near, "same": str(same), "other": str(other), "open": str(open_), "n": str(len(labels))}
+    fields |= {"a": c.pair[0], "b": c.pair[1]}
     return Answer(status, fields | {"difference": difference, "slice": c.words.slice(c.lean)})
 
 
@@ -271,12 +301,15 @@ def wording(c: Case) -> Answer | None:
     known = [row for row in rows if row is not None and row.value is not None]
     if not known:
         return None
-    pulls = [abs(row.value or 0.0) for row in _pulls(c, ALL)]
+    pulls = {pool: abs(row.value or 0.0) for pool, row in _pulls(c, ALL).items()}
     most = max(row.value or 0.0 for row in known)
-    status = UNSAID if not pulls else HOLDS if most < HALF * max(pulls) else FAILS
     parts = [f"{c.words.statistic(row.statistic, row.params)} {c.shown(row)}" for row in known]
-    pull = c.words.number("pull", max(pulls)) if pulls else "\u2014"
-    return Answer(status, {"moved": c.words.list(parts), "pull": pull, "slice": c.words.slice(c.lean)})
+    fields = {"moved": c.words.list(parts), "slice": c.words.slice(c.lean)}
+    if not pulls:
+        return Answer(UNSAID, fields, "wording_alone")
+    stronger = max(pulls, key=lambda pool: pulls[pool])
+    status = HOLDS if most < HALF * pulls[stronger] else FAILS
+    return Answer(status, fields | {"pool": stronger, "pull": c.shown(_pulls(c, ALL)[stronger])})
 
 
 def demonstrations(c: Case) -> Answer | None:
@@ -347,6 +380,7 @@ CLAIMS: dict[str, Callable[[Case], Answer | None]] = {
     "asymmetric": asymmetric, "bounded": bounded, "matched": matched, "wording": wording,
     "demonstrations": demonstrations, "out_of_reach": out_of_reach,
 }  # fmt: skip
+ABOUT_IMAGES = frozenset({"pulled", "asymmetric", "bounded", "wording", "demonstrations", "out_of_reach"})
 
 
 def section(view: View, words: Words) -> Section:
@@ -367,17 +401,33 @@ def _several(view: View) -> bool:
 def _blocks(case: Case, *, several: bool) -> list[Text | Bullets]:
     words = case.words
     names = {"a": case.pair[0], "b": case.pair[1]}
-    answers = {key: claim(case) for key, claim in CLAIMS.items()}
+    answers = {key: _answers(case, key) for key in CLAIMS}
     entries = [
-        (words.c(f"claim.{key}", **names), (_sentence(words, key, answer),))
-        for key, answer in answers.items()
-        if answer is not None
+        (words.c(f"claim.{key}", **names), tuple(_sentence(words, key, answer) for answer in found))
+        for key, found in answers.items()
+        if found
     ]
-    untested = [words.c(f"claim.{key}", **names) for key, answer in answers.items() if answer is None]
+    untested = [words.c(f"claim.{key}", **names) for key, found in answers.items() if not found]
     label = [Text((words.c("of_pair", question=case.question, **names),), "label")] if several else []
     rest = [Text((words.c("not_tested", claims=words.c("between").join(untested)),), "note")] if untested else []
+    if any(answers[key] for key in ABOUT_IMAGES):
+        rest.insert(0, Text((_where(case),), "note"))
     return [*label, Bullets(tuple(entries), "verdicts"), *rest] if entries else []
 
 
+def _answers(case: Case, key: str) -> list[Answer]:
+    """A claim's answer; of a claim about images one for each culture that it is asked of."""
+    cases = case.about_images() if key in ABOUT_IMAGES else [case]
+    return [answer for where in cases if (answer := CLAIMS[key](where)) is not None]
+
+
+def _where(case: Case) -> str:
+    """Which images the claims about images are asked of, and why."""
+    kind = "own" if case.own else "all" if case.lean == "all" else "lean"
+    return case.words.c(f"images.{kind}", slice=case.words.slice(case.lean))
+
+
 def _sentence(words: Words, key: str, answer: Answer) -> str:
-    return words.t("then", first=words.c(f"status.{answer.status}"), second=words.c(f"by.{key}", **answer.fields))
+    return words.t(
+        "then", first=words.c(f"status.{answer.status}"), second=words.c(f"by.{answer.form or key}", **answer.fields)
+    )

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from voirdire.analysis.naming import level_name
-from voirdire.reporting.access import ALL, Row
+from voirdire.reporting.access import ALL, Row, View
 from voirdire.reporting.grid import Builder, Grid, Member, Spec
+from voirdire.reporting.words import Words
 from voirdire.signature import quote
 
 Pair = tuple[str, str]
@@ -53,6 +54,18 @@ def covariate_levels(b: Builder) -> list[str]:
         for level in dict.fromkeys(row.get(name) for row in told)
         if level is not None
     ]
+
+
+def against(view: View, words: Words, params: str) -> str:
+    """The covariate of an effect, its level and what this is held against: the only other level, or the rest."""
+    covariate, level = words.setting(params, "covariate"), words.setting(params, "level")
+    if not level:
+        return words.regressor(params)
+    told = (view.meta.get("judges_covariates") or {}).values()
+    levels = dict.fromkeys(str(row[covariate]) for row in told if row.get(covariate) is not None)
+    others = [View.clean(name) for name in levels if View.clean(name) != level]
+    other = others[0] if len(others) == 1 else words.x("origin.rest")
+    return words.x("origin.against", regressor=words.regressor(params), other=other)
 
 
 def judged(b: Builder, rows: Iterable[Row]) -> list[str]:
@@ -165,7 +178,7 @@ def _origin(b: Builder, pair: Pair, params: str, number: int, *, whole: bool) ->
          {"judge": row.judge, "condition": row.condition, "slice": row.slice})
         for row in rows
     ]  # fmt: skip
-    caption = w.x("caption.origin", covariate=w.regressor(params), a=pair[0], b=pair[1])
+    caption = w.x("caption.origin", covariate=against(b.view, w, params), a=pair[0], b=pair[1])
     heads = [w.t("head.slice"), w.t("head.condition")]
     name = f"origin-whole-{number}" if whole else f"origin-{number}"
     return b.table(name, caption, heads, specs, [("", members)])
@@ -182,7 +195,7 @@ def _conditions(b: Builder, pair: Pair, params: str, number: int) -> Grid | None
          {"judge": row.judge, "condition": row.condition, "slice": row.slice})
         for row in rows
     ]  # fmt: skip
-    caption = w.x("caption.origin_conditions", covariate=w.regressor(params), a=pair[0], b=pair[1])
+    caption = w.x("caption.origin_conditions", covariate=against(b.view, w, params), a=pair[0], b=pair[1])
     heads = [w.t("head.slice"), w.t("head.condition")]
     return b.table(f"origin-conditions-{number}", caption, heads, specs, [("", members)])
 

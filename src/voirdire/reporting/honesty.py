@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from voirdire.reporting.access import ALL, Row, View
 from voirdire.reporting.audit import plain_grid
 from voirdire.reporting.blocks import Section, Text
+from voirdire.reporting.experiment_tables import against
 from voirdire.reporting.grid import Grid
 from voirdire.reporting.words import Words
 
@@ -60,13 +61,13 @@ def _sign_change(view: View, words: Words, question: str) -> Iterator[str]:
     for row in _labelled(view, "origin_effect.sign_change", question, "yes", "uncertain"):
         if row.condition == block:
             key = f"honesty.sign_change_{row.label}"
-            yield words.x(key, covariate=words.regressor(row.params), a=row.pool, b=row.pool_b)
+            yield words.x(key, covariate=against(view, words, row.params), a=row.pool, b=row.pool_b)
 
 
 def _few_judges(view: View, words: Words, question: str) -> Iterator[str]:
     rows = [row for row in view.rows("origin_effect.judge_t_p", question=question) if row.undefined == "few_judges"]
     for params in dict.fromkeys(row.params for row in rows):
-        yield words.x("honesty.few_judges", covariate=words.regressor(params))
+        yield words.x("honesty.few_judges", covariate=against(view, words, params))
 
 
 def _pseudo_replication(view: View, words: Words, question: str) -> Iterator[str]:

@@ -51,6 +51,21 @@ def test_markdown_escape_leaves_no_active_mark(text):
     assert not set(bare) & set("\\`*_{}[]<>|#$~&!\n\r")
 
 
+@pytest.mark.parametrize("text", ["1.20", "-0.31", "+3", "12.5 % (a)", "0.31 [0.12, 0.50]"])
+def test_markdown_numbers_are_copied_as_they_stand(text):
+    assert markdown_escape(text).replace("\\", "") == text
+    assert markdown_escape(text)[:4] == text[:4]
+
+
+def test_markdown_holds_no_sign_that_is_not_seen(markdown):
+    assert not re.search("[\u200b-\u200f\u2060]", markdown[2])
+
+
+@pytest.mark.parametrize("text", ["1. a", "12)", "- a", "---", "+ a", "==="])
+def test_markdown_lines_do_not_open_a_list_or_rule(text):
+    assert re.match(r"\d*\\[-+=.)]", markdown_escape(text))
+
+
 def grid_of(text):
     """A table with the text in every place that a text can have."""
     columns = (Column(text, group=text), Column("b"))

@@ -12,7 +12,8 @@ from voirdire.reporting.blocks import Bullets, Figure, Folded, ItemCard, Items, 
 from voirdire.reporting.grid import Column, Entry, Grid
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#$~&!])")
-OPENING = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]))")
+OPENING = re.compile(r"^(\d{1,9}(?=[.)](?:\s|$))|(?=[-+=](?![\d.])))")
+"""Where a line begins as an item of a list or a rule; a number with decimals does not."""
 
 
 def render_markdown(profile: ProfileLike, lang: str = "en", images: Path | str | None = None) -> str:
@@ -23,18 +24,15 @@ def render_markdown(profile: ProfileLike, lang: str = "en", images: Path | str |
 
 
 def escape(value: Any) -> str:
-    r"""Text that Markdown shows as it is, in one line.
+    r"""Text that Markdown shows as it is, in one line; backslashes are all that is added.
 
     >>> print(escape("a|b <i> $x_1$"))
     a\|b \<i\> \$x\_1\$
+    >>> print(escape("0.31"), escape("-0.31"), escape("1. a"), escape("- a"), escape("http://a.b"))
+    0.31 -0.31 1\. a \- a http:\//a.b
     """
     line = " ".join(View.clean(value).split())
-    escaped = SPECIAL.sub(r"\\\1", line).replace("://", ":\u200b//")
-    return OPENING.sub(lambda found: f"{found[1]}{_guard(found[2])}", escaped)
-
-
-def _guard(opening: str) -> str:
-    return f"{opening}\u200b" if opening.isdigit() else f"\\{opening}"
+    return OPENING.sub(r"\1\\", SPECIAL.sub(r"\\\1", line).replace("://", r":\//"))
 
 
 def markdown(report: Report, figures: str = "figures") -> str:

@@ -97,6 +97,22 @@ def test_get_says_what_there_is(profile: Profile) -> None:
         profile.get("mae", params="a=b", pool="p0", judge="j0", condition="c1")
 
 
+@pytest.mark.parametrize(
+    ("given", "part", "known"),
+    [
+        ({"judge": "j0", "condition": "c1"}, "pool", "'p0', 'p1'."),
+        ({"pool": "p0"}, "judge", "'*', 'j0', 'j1'"),
+        ({"pool": "p0", "judge": "j0"}, "condition", "'c0'"),
+    ],
+)
+def test_get_says_which_part_is_left_out(profile: Profile, given: dict[str, str], part: str, known: str) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        profile.get("mae", **given)
+    message = caught.value.message("en")
+    assert f"{part} is missing. Give one; there are: " in message
+    assert known in message
+
+
 def test_get_takes_the_only_row_when_its_params_are_left_out(profile: Profile) -> None:
     assert profile.get("alpha", pool="p0").signature.params.keys() == {"level"}
 

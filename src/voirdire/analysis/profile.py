@@ -84,6 +84,8 @@ class Profile:
         values = at[part].unique(maintain_order=True).to_list()
         known = ", ".join(repr(value) for value in values[:MOST_NAMED]) + (", ..." if len(values) > MOST_NAMED else "")
         asked = ", ".join(f"{name}={value!r}" for name, value in wanted.items() if value)
+        if not here.height and not wanted[part]:
+            return NotFoundError("audit.estimate_left_out", asked=asked, part=part, known=known)
         return NotFoundError("audit.estimate_missing", asked=asked, count=rows.height, part=part, known=known)
 
     def to_html(self, path: str | Path | None = None, lang: str = "en") -> str:

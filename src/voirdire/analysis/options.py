@@ -24,8 +24,8 @@ class AuditOptions:
     all_pairs : judges against every pair, also with more than three pools
     decomposition_draws : draws of items for the split of T and delta, which fits every cell anew; at most ``draws``
     factor_roles : (role, column) of factors whose names do not say it: persona, language, detail, demonstrations
-    personas : (level, pool): the pool that a persona speaks for, where it is not called as its pool; ``none`` for a level
-        without a persona
+    personas : (level, pool): the pool that a persona speaks for, where it is not called as its pool; ``none`` for a
+        level without a persona
     regime : the item column whose two levels are image regimes of the same items (photographs, generated)
     """
 

@@ -208,7 +208,7 @@ def test_a_changed_definition_of_one_judge_splits_the_column(profile):
     )
     made = changed(profile, signature=signature)
     grid = matrix(builder(made), View(made).main_cells())
-    assert [column.title for column in grid.columns].count("W: us / cn") == 2
+    assert len([column for column in grid.columns if column.title.startswith("W: us / cn")]) == 2
 
 
 def test_the_glance_has_every_pool_and_pair(report):

@@ -108,6 +108,14 @@ def test_the_use_of_the_scale_is_told_by_culture(profile, lang):
     assert not [text for text in told(profile, split | same, lang) if "+0.41" in text]
 
 
+def test_a_use_of_the_scale_that_moves_t_less_than_a_faithful_judge_is_no_news(profile):
+    split = {
+        ("tilt_split.base", "culture=us"): (0.11, 0.05, 0.15),
+        ("tilt_split.faithful", "culture=us"): (0.3, None, None),
+    }
+    assert not [text for text in told(profile, split) if "+0.11" in text]
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_three_pools_name_the_ends_generally(profiles, lang):
     """What T and W run to is said of any pair, not of the first alone; with one pair by its pools."""

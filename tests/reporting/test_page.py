@@ -165,7 +165,7 @@ def test_two_definitions_never_share_a_column(profiles):
     root = parse(render_html(FakeProfile(changed, profile.meta, profile.distributions, profile.items)))
     table = next(t for t in root.all("table") if t.attrs.get("id") == "table-q1-judges")
     heads = [th.text for th in next(iter(table.all("thead"))).all("th")]
-    assert len([head for head in heads if re.fullmatch(r"MAE\d+", head)]) == 2
+    assert len([head for head in heads if re.fullmatch(r"MAE \(consensus: \w+\)\d+", head)]) == 2
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

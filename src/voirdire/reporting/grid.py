@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from voirdire.reporting.access import Row, View
+from voirdire.reporting.apart import headings
 from voirdire.reporting.words import DASH, Words
 
 
@@ -153,7 +154,8 @@ class Builder:
     ) -> Grid | None:
         """A table of estimates: one column for each definition that occurs, none for what nobody computed.
 
-        A column that no row of the first group fills (what only control judges have) is left out.
+        A column that no row of the first group fills (what only control judges have) is left out. Columns that would
+        read alike are told apart by what differs in their definitions.
         """
         members = [(title, list(block)) for title, block in groups]
         keys = [key for _, block in members for _, key in block]
@@ -162,7 +164,12 @@ class Builder:
         filled = [(spec, rows) for spec, rows in filled if not first or any(place in rows for place in first)]
         if not filled:
             return None
-        columns = tuple(self._column(spec, rows) for spec, rows in filled)
+        titles = headings(
+            self.words, [(self._title(spec), spec.group, next(iter(rows.values()))) for spec, rows in filled]
+        )
+        columns = tuple(
+            replace(self._column(spec, rows), title=title) for (spec, rows), title in zip(filled, titles, strict=True)
+        )
         blocks = self._lines(members, filled)
         if not blocks:
             return None

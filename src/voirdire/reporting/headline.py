@@ -201,16 +201,16 @@ def _permissive(view: View, words: Words, question: str, here: Standing) -> list
 
 
 def _use_of_scale(view: View, words: Words, question: str, here: Standing) -> list[str]:
-    """T by culture of the items where the use of the scale alone gives another T than a faithful judge's.
+    """T by culture of the items where the use of the scale alone takes T farther off 0 than a faithful judge's does.
 
-    Over all items the cultures cancel. Of many cultures only those where it differs are told.
+    Over all items the cultures cancel. Of many cultures only those where it does are told.
     """
     found = {}
     for part in view.cultures(question, "tilt_split.base"):
         rows, neutral = split(view, question, here, part), faithful(view, question, here.pair, part)
         if "base" in rows and "observed" in rows and neutral is not None:
             found[part] = (rows["observed"], rows["base"], neutral)
-    differ = [part for part, (_, base, neutral) in found.items() if _apart(base, neutral.value or 0.0)]
+    differ = [part for part, (_, base, neutral) in found.items() if _farther(base, neutral.value or 0.0)]
     if not differ:
         return []
     told = list(found) if len(found) <= MOST_CULTURES else differ
@@ -219,6 +219,11 @@ def _use_of_scale(view: View, words: Words, question: str, here: Standing) -> li
         for part in told
     ]  # fmt: skip
     return [words.x("headline.use_of_scale", parts=words.x("headline.and_then").join(parts))]
+
+
+def _farther(base: Row, neutral: float) -> bool:
+    """Whether a part's interval leaves out both 0 and a faithful judge's value, and it is the farther from 0."""
+    return _apart(base) and _apart(base, neutral) and abs(base.value or 0.0) > abs(neutral)
 
 
 def _numbers(words: Words, rows: tuple[Row, Row, Row]) -> dict[str, str]:

@@ -30,7 +30,7 @@ NO_OPTION = {"name", "simulated"}
 
 def test_every_option_of_python_is_on_the_command_line() -> None:
     """By its own name, or by the one that REPEATED and collect give it."""
-    renamed = {**REPEATED, "map": "mapping", "pair": "pairs"}
+    renamed = {**REPEATED, "map": "mapping", "pair": "pairs", "factor_role": "factor_roles", "persona": "personas"}
     params = {renamed.get(param.name, param.name) for param in build_app("en").commands["audit"].params}
     assert set(option_names()) - NO_OPTION - {"low", "high"} <= params
     assert params - set(SHOWN) - {"scale", "help"} <= set(option_names())

@@ -340,3 +340,20 @@ def test_every_rule_outcome_and_reason_has_words(lang: str) -> None:
     assert all(has(f"policy.rule.{rule}", lang) for rule in RULES)
     assert all(has(f"policy.{kind}.{outcome}", lang) for kind in ("outcome", "overall") for outcome in EXIT_CODES)
     assert "0.8" in text("policy.rule.max_mae", lang, limit=0.8)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "outcome"),
+    [
+        (0.41, 0.59, "pass"),
+        (0.72, 0.9, "fail"),
+        (0.1, 0.29, "fail"),
+        (0.45, 0.75, "not_enough"),
+        (None, None, "not_enough"),
+    ],
+)
+def test_orientation_is_held_against_the_middle(low: float | None, high: float | None, outcome: str) -> None:
+    row = {"value": 0.5, "label": None, "undefined": None, "low": low, "high": high, "n": 60}
+    assert decide("max_abs_orientation", 0.2, row)[0] == outcome
+    undefined = row | {"value": None, "undefined": "no_positive_relation"}
+    assert decide("max_abs_orientation", 0.2, undefined) == ("not_enough", "undefined")

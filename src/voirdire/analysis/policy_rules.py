@@ -24,8 +24,8 @@ class Rule:
     """One kind of limit: the statistic that it looks at, the places that it covers and how it decides.
 
     decides : ``gate`` (a label), ``most`` (interval at most the limit), ``nearest_zero`` (interval within
-        plus and minus the limit), ``below_zero`` (interval below 0), ``counted`` (a count of this run, no
-        interval needed, at most the limit)
+        plus and minus the limit), ``nearest_half`` (the same around 1/2), ``below_zero`` (interval below 0),
+        ``counted`` (a count of this run, no interval needed, at most the limit)
     """
 
     statistic: str
@@ -43,6 +43,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "max_abs_tilt_ratio": Rule("tilt", "nearest_zero", (*_JUDGE, "pair"), "form=ratio"),
         "max_abs_delta": Rule("delta", "nearest_zero", (*_JUDGE, "pair")),
         "max_abs_delta_sq": Rule("delta_sq", "nearest_zero", (*_JUDGE, "pair")),
+        "max_abs_orientation": Rule("orientation.w", "nearest_half", (*_JUDGE, "pair")),
         "max_missing_share": Rule("missing_share", "counted", _JUDGE),
         "better_than_constant": Rule("mae_vs_constant", "below_zero", (*_JUDGE, "pool")),
     }
@@ -149,7 +150,9 @@ def decide(rule: str, limit: float, row: Mapping[str, Any] | None, min_n: int = 
 def _by_interval(decides: str, limit: float, low: float, high: float) -> tuple[str, str]:
     if decides == "below_zero":
         inside, outside = high < 0, low >= 0
-    elif decides == "nearest_zero":
+    elif decides in ("nearest_zero", "nearest_half"):
+        if decides == "nearest_half":
+            low, high = low - 0.5, high - 0.5
         inside, outside = -limit <= low and high <= limit, low > limit or high < -limit
     else:
         inside, outside = high <= limit, low > limit

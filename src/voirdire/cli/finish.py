@@ -30,6 +30,9 @@ class Reader:
                 show.out(line)
 
 
+LABELLED = ("verdict", "orientation.verdict", "gate", "gate.divergent")
+
+
 def run_audit(ctx: typer.Context, command: str) -> None:
     """Run ``audit`` or ``validate`` with the options of a command line and show the result."""
     from voirdire.app.audit import audit_to
@@ -58,7 +61,7 @@ def document(written: Written, command: str) -> dict[str, Any]:
     from voirdire.version import VERSION
 
     meta, estimates = written.profile.meta, written.profile.estimates
-    labelled = estimates.filter(estimates["statistic"].is_in(["verdict", "gate", "gate.divergent"]))
+    labelled = estimates.filter(estimates["statistic"].is_in(LABELLED))
     columns = ["statistic", "question", "pool", "pool_b", "judge", "condition", "slice", "label", "undefined"]
     return {
         "command": command,

@@ -135,10 +135,11 @@ def part_group(folder: Path) -> dict[str, Any]:
     return {"tables": len(tables), "tables_seconds": made - start, "seconds": done - made, "difference": worst}
 
 
-def part_audit(folder: Path, draws: int) -> list[str]:
+def part_audit(folder: Path, draws: int, fits: int) -> list[str]:
     """The command of the audit."""
     tables = [f"--{name}={folder / file}" for name, file in TABLES.items()]
-    options = ["--factors", "design", "--draws", str(draws), "--out", str(folder / "report")]
+    options = ["--factors", "design", "--draws", str(draws), "--decomposition-draws", str(fits)]
+    options += ["--out", str(folder / "report")]
     return [str(Path(sys.executable).with_name("voirdire")), "audit", *tables, *options]
 
 
@@ -166,7 +167,7 @@ def measured(command: Sequence[str]) -> dict[str, Any]:
     return {"exit": process.returncode, "wall": wall, "cpu": cpu, "peak_mb": usage.ru_maxrss / 1024, **told}
 
 
-def run(n_judgments: int, parts: Sequence[str], draws: int, keep: Path | None) -> dict[str, Any]:
+def run(n_judgments: int, parts: Sequence[str], draws: tuple[int, int], keep: Path | None) -> dict[str, Any]:
     """Write the tables and measure every part."""
     with tempfile.TemporaryDirectory(dir=keep) as name:
         folder = Path(name)
@@ -176,7 +177,7 @@ def run(n_judgments: int, parts: Sequence[str], draws: int, keep: Path | None) -
         print(json.dumps(result["made"]), file=sys.stderr)
         for part in parts:
             own = [sys.executable, __file__, "--part", part, "--folder", str(folder)]
-            result[part] = measured(part_audit(folder, draws) if part == "audit" else own)
+            result[part] = measured(part_audit(folder, *draws) if part == "audit" else own)
             print(part, json.dumps(result[part]), file=sys.stderr)
     return result
 
@@ -204,6 +205,7 @@ def main() -> None:
     parser.add_argument("--judgments", type=float, nargs="*", default=[1e8], help="how many, one run for each")
     parser.add_argument("--parts", nargs="*", default=["read", "group", "audit"], choices=["read", "group", "audit"])
     parser.add_argument("--draws", type=int, default=200, help="resamples of the audit")
+    parser.add_argument("--decomposition-draws", type=int, default=0, help="resamples of the split of T in the audit")
     parser.add_argument("--temporary", type=Path, help="where the temporary folder is made")
     parser.add_argument("--json", type=Path, help="write the numbers here")
     parser.add_argument("--part", choices=list(PARTS), help=argparse.SUPPRESS)
@@ -212,7 +214,8 @@ def main() -> None:
     if options.part:
         print(json.dumps(PARTS[options.part](options.folder)))
         return
-    results = [run(int(size), options.parts, options.draws, options.temporary) for size in options.judgments]
+    draws = options.draws, options.decomposition_draws
+    results = [run(int(size), options.parts, draws, options.temporary) for size in options.judgments]
     print(table(results))
     if options.json:
         options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

@@ -271,6 +271,8 @@ class Rows:
         if not len(chosen):
             return
         low, high = ends if ends is not None else (np.full(len(values), np.nan),) * 2
+        found = np.isfinite(low) & np.isfinite(high)  # under separation an end may not be found
+        low, high = np.where(found, low, np.nan), np.where(found, high, np.nan)
         self.context.table.add(
             statistic,
             values[chosen],

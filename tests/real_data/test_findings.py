@@ -79,7 +79,7 @@ def test_mena_hardly_a_cell_beats_a_constant(audited: Audited) -> None:
     found = audited("mena_values")
     own = _cells(found).filter(pl.col("condition").str.split(":").list.last() == pl.col("pool"))
     assert own.height == 192
-    assert (own["value"] < 0).sum() == 3
+    assert (own["value"] < 0).sum() == 2  # three before folds that disagree took the best constant of all items
     verdicts = dict(found.rows("verdict")["label"].value_counts().rows())
     assert verdicts.pop("better_than_constant", 0) < 10  # with 2,000 draws there is none
     assert set(verdicts) == {"cannot_say", "no_better_than_constant"}

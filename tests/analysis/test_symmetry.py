@@ -19,7 +19,8 @@ SYMMETRIC = ("cross_pool_mad", "cross_pool_tv", "cross_pool_pearson", "cross_poo
              "disattenuated_r", "cross_pool_spearman", "anchor_class.high", "anchor_class.low",
              "anchor_class.contested", "gap_test.p", "gap_test.null_mean")  # fmt: skip
 OF_DRAWS = re.compile(
-    r"^(minimum_detectable|tilt_noise)|_effect\.(shift_p|noise_floor|max_noise_floor)$|^(pull|icl).*_p"
+    r"^(minimum_detectable|tilt_noise|winners_curse)|cross_fitted"
+    r"|_effect\.(shift_p|noise_floor|max_noise_floor)$|^(pull|icl).*_p"
 )
 BY_RATER = ("split_half", "gap_test", "equalised", "distribution.w1_floor", "distribution.js_floor", "gate.")
 

@@ -145,8 +145,10 @@ def test_a_judge_on_another_scale_has_only_rank_statistics() -> None:
     given = mine.filter(pl.col("value").is_not_null())
     assert set(given["statistic"]) <= RANKS
     assert {"pearson", "spearman", "recalibrated_mae"} <= set(given["statistic"])
-    on_any_scale = pl.col("statistic").is_in(list(RANKS)) | pl.col("statistic").str.starts_with("orientation.")
-    assert set(mine.filter(~on_any_scale)["undefined"]) == {"other_scale"}
+    fitted = pl.col("statistic").str.contains(r"^(orientation|tilt_split|delta_split|minimum_detectable)")
+    others = mine.filter(~pl.col("statistic").is_in(list(RANKS)))
+    assert set(others.filter(~fitted)["undefined"]) == {"other_scale"}
+    assert set(others.filter(fitted)["undefined"]) <= {"other_scale", "few_items"}
     assert profile.get("verdict", pool="us", **WHERE).label == "cannot_say"
     both = profile.get("mae", pool="us", judge="*", condition="*")
     assert both.undefined == "other_scale"

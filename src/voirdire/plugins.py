@@ -70,9 +70,7 @@ def available(group: str) -> dict[str, EntryPoint]:
     for point in entry_points(group=group):
         known = found.get(point.name)
         if known is not None and known.value != point.value:
-            raise UsageError(
-                "plugins.name_twice", group=group, name=point.name, first=known.value, second=point.value
-            )
+            raise UsageError("plugins.name_twice", group=group, name=point.name, first=known.value, second=point.value)
         found[point.name] = point
     return found
 

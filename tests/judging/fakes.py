@@ -9,7 +9,8 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from voirdire.judging.nouns import Call, CallFailed, Item, Outcome, Prompt, Reply, Usage
+from voirdire.corpus.shown import Item
+from voirdire.judging.nouns import Call, CallFailed, Outcome, Prompt, Reply, Usage
 from voirdire.judging.steps import Cell, Shown, Step
 
 LEVELS = (1, 2, 3, 4, 5)

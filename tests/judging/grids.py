@@ -6,9 +6,10 @@ from pathlib import Path
 
 from tests.judging.golden.write import IMAGE, QUESTION
 
+from voirdire.corpus.shown import Item
 from voirdire.judging.grid import Grid, grid_of
 from voirdire.judging.grid_reading import read_grid_file
-from voirdire.judging.nouns import Demonstration, Item, TextPart
+from voirdire.judging.nouns import Demonstration, TextPart
 from voirdire.judging.prompts import build_prompt, levels_of
 
 STEPS = 'steps = ["a", "b", "c", "d", "e"]'

@@ -27,10 +27,11 @@ from tests.judging.batch_world import (
 from tests.mock_provider import Behaviour, MockProvider
 from tests.mock_provider.batches import all_of, faults_of
 
+from voirdire.corpus.shown import Item
 from voirdire.errors import UsageError
 from voirdire.judging.batching import refuse_while_under_way
 from voirdire.judging.batching.batch_runner import BatchPurse
-from voirdire.judging.nouns import Condition, Item
+from voirdire.judging.nouns import Condition
 from voirdire.judging.providers.capability import Price
 from voirdire.judging.run_folder import RunFolder
 from voirdire.judging.runner import Tariff

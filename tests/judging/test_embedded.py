@@ -19,11 +19,12 @@ import pytest
 from PIL import Image
 from tests.judging.tiny_gguf import PATCHES, write_gguf, write_projector
 
+from voirdire.corpus.shown import Item
 from voirdire.errors import UsageError
 from voirdire.judging.grid import load_grid
 from voirdire.judging.images import ImageStore
 from voirdire.judging.material import Material, read_material
-from voirdire.judging.nouns import Call, CallFailed, Condition, ImagePart, Item, JudgeSpec, Prompt, Reply, TextPart
+from voirdire.judging.nouns import Call, CallFailed, Condition, ImagePart, JudgeSpec, Prompt, Reply, TextPart
 from voirdire.judging.prompts import build_prompt
 from voirdire.judging.providers import embedded
 from voirdire.judging.providers.embedded import MODEL, EmbeddedJudge, make, missing

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from tests.judging.golden.write import IMAGE, QUESTION, TEXT
 from tests.judging.grids import grid_from
 
+from voirdire.corpus.shown import Item
 from voirdire.errors import InputError
 from voirdire.judging.grid import Grid, asked_questions, check, load_grid
-from voirdire.judging.nouns import AskedQuestion, Item
+from voirdire.judging.nouns import AskedQuestion
 from voirdire.judging.prompts import build_prompt
 from voirdire.scales import Scale
 

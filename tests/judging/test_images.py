@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from PIL import Image
 from tests.judging.corpora import picture
 
+from voirdire.corpus.pictures import Broken, look_at, resized
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.images import ImageStore
-from voirdire.judging.pictures import Broken, look_at, resized
 from voirdire.texts import text
 
 KINDS = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}

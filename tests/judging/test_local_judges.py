@@ -13,8 +13,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from voirdire.corpus.shown import Item
 from voirdire.errors import InputError, UsageError
-from voirdire.judging.nouns import Call, CallFailed, ImagePart, Item, JudgeSpec, Prompt, Reply, TextPart
+from voirdire.judging.nouns import Call, CallFailed, ImagePart, JudgeSpec, Prompt, Reply, TextPart
 from voirdire.judging.providers import calling, control, replay
 
 

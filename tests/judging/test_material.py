@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from tests.judging.corpora import demonstrated, item, picture, question, rating, write
 
+from voirdire.corpus.image_paths import ImageFolder, NotHere, stays_inside
 from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.reading import read_corpus
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.asked import levels_of
-from voirdire.judging.image_paths import ImageFolder, NotHere, stays_inside
 from voirdire.judging.material import read_material
 from voirdire.scales import Scale
 from voirdire.texts import text

@@ -8,17 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.judging.golden.write import FOLDER, pages, readable
 
+from voirdire.corpus.shown import Item
 from voirdire.errors import InputError
-from voirdire.judging.nouns import (
-    AskedQuestion,
-    Condition,
-    Demonstration,
-    DesignSpec,
-    ImagePart,
-    Item,
-    Prompt,
-    TextPart,
-)
+from voirdire.judging.nouns import AskedQuestion, Condition, Demonstration, DesignSpec, ImagePart, Prompt, TextPart
 from voirdire.judging.prompts import build_prompt, flags_of, levels_of, question_text, shows_something
 from voirdire.scales import Scale
 

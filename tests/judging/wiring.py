@@ -11,8 +11,9 @@ import orjson
 import pybase64
 from tests.mock_provider import Behaviour, MockProvider
 
+from voirdire.corpus.shown import Item
 from voirdire.judging.images import Encoded
-from voirdire.judging.nouns import Call, CallFailed, ImagePart, Item, Prompt, Reply, TextPart
+from voirdire.judging.nouns import Call, CallFailed, ImagePart, Prompt, Reply, TextPart
 from voirdire.judging.providers.kit import Kit
 from voirdire.judging.providers.make import make_judge, parse_spec
 

@@ -16,10 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from voirdire.corpus.image_paths import file_sha256
+from voirdire.corpus.shown import Item
 from voirdire.errors import InputError, Lines
-from voirdire.judging.image_paths import file_sha256
 from voirdire.judging.material import Material
-from voirdire.judging.nouns import Condition, Demonstration, DesignSpec, Item
+from voirdire.judging.nouns import Condition, Demonstration, DesignSpec
 from voirdire.scales import Scale
 from voirdire.simulation.controls import round_to_level
 

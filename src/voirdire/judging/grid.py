@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Literal
 
 from voirdire.corpus.corpus import Note
+from voirdire.corpus.shown import Item
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.grid_checks import by_language, check_different, check_prompts, check_shown, notes_on, samples
 from voirdire.judging.grid_expanding import digest, digest_of, expand
 from voirdire.judging.grid_reading import GridFile, read_grid_file, read_text, shipped
-from voirdire.judging.nouns import BASE_DESIGN, AskedQuestion, Condition, Item
+from voirdire.judging.nouns import BASE_DESIGN, AskedQuestion, Condition
 from voirdire.judging.prompts import UND, levels_of
 
 

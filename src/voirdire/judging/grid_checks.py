@@ -8,10 +8,11 @@ from itertools import combinations
 from pathlib import Path
 
 from voirdire.corpus.corpus import Note
+from voirdire.corpus.shown import Item
 from voirdire.errors import InputError
 from voirdire.judging.grid_expanding import sha256_of_file
 from voirdire.judging.injection import DELIMITER, INSTRUCTION
-from voirdire.judging.nouns import AskedQuestion, Condition, Demonstration, Item
+from voirdire.judging.nouns import AskedQuestion, Condition, Demonstration
 from voirdire.judging.prompts import (
     UND,
     build_prompt,

@@ -18,9 +18,9 @@ from typing import Any
 
 import pybase64
 
+from voirdire.corpus.image_paths import is_inside
+from voirdire.corpus.pictures import Broken, Picture, Resized, look_at, resized
 from voirdire.errors import InputError, UsageError
-from voirdire.judging.image_paths import is_inside
-from voirdire.judging.pictures import Broken, Picture, Resized, look_at, resized
 
 MAX_BYTES = 20 * 2**20
 MAX_PIXELS = 50_000_000

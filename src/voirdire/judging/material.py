@@ -15,6 +15,7 @@ from voirdire.corpus.intake import merged
 from voirdire.corpus.itemtable import ItemTable, item_scales, leave_out_other_levels, read_items
 from voirdire.corpus.options import CorpusOptions, Source
 from voirdire.corpus.reading import read_corpus
+from voirdire.corpus.shown import Item
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.asked import (
     Asked,
@@ -24,8 +25,8 @@ from voirdire.judging.asked import (
     rated_questions,
     unrated_questions,
 )
-from voirdire.judging.nouns import AskedQuestion, Item
-from voirdire.judging.shown import check_scales, check_shown, items_of, languages_of
+from voirdire.judging.nouns import AskedQuestion
+from voirdire.judging.shown import check_scales, check_shown, found_in, languages_of
 from voirdire.tables import is_frame
 
 __all__ = ["Consensus", "Material", "levels_of", "read_material"]
@@ -136,7 +137,7 @@ def _made(folder: Path, name: str, table: ItemTable, asked: Asked, evaluation: s
     levels_of(scale, evaluation)
     table = leave_out_other_levels(table)
     own = {} if scale.labels else item_scales(table, scale.level, scale.low, scale.high)
-    found = items_of(table, folder if shown else None, own)
+    found = found_in(table, folder if shown else None, own)
     check_scales(table, found)
     told = check_shown(table, found, question) if shown else ()
     return Material(

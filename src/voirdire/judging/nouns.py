@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from voirdire.corpus.shown import Item
 from voirdire.errors import VoirdireError
 from voirdire.scales import Scale
 
@@ -27,27 +28,6 @@ auth, quota : no call of this lane can succeed (401, 403, 404 model, 402); the l
 """
 
 BASE_DESIGN = "base"
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One item as a judge may see it.
-
-    prompts, texts, alts : by language code (``und`` where the column names none): the question asked of this item,
-        the text that is rated, the description of the image
-    image : file inside the corpus, or None for a text item
-    scale : where the item overrides its question's scale
-    """
-
-    id: str
-    prompts: Mapping[str, str] = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
-    alts: Mapping[str, str] = field(default_factory=dict)
-    image: Path | None = None
-    pair: str | None = None
-    culture: str | None = None
-    category: str | None = None
-    scale: Scale | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.corpus.corpus import Note
+from voirdire.corpus.shown import Item
 from voirdire.judging.demonstrations import Draws
 from voirdire.judging.grid import Grid, asked_questions, check
 from voirdire.judging.images import ImageStore
 from voirdire.judging.material import Material
-from voirdire.judging.nouns import AskedQuestion, Call, Condition, Demonstration, Item, JudgeSpec, Prompt
+from voirdire.judging.nouns import AskedQuestion, Call, Condition, Demonstration, JudgeSpec, Prompt
 from voirdire.judging.prompts import build_prompt, levels_of
 from voirdire.judging.steps import Cell, Shown
 from voirdire.scales import Scale

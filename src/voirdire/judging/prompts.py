@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from voirdire.corpus.shown import Item
 from voirdire.errors import InputError
 from voirdire.judging.asked import levels_of as levels_of_scale
 from voirdire.judging.injection import FLAGS, enclosed, flags_of_text, without_tags
-from voirdire.judging.nouns import AskedQuestion, Condition, Demonstration, ImagePart, Item, Prompt, TextPart
+from voirdire.judging.nouns import AskedQuestion, Condition, Demonstration, ImagePart, Prompt, TextPart
 from voirdire.scales import Scale
 
 UND = "und"

@@ -1,41 +1,18 @@
-"""Items as a judge may see them: from the rows of the items table, checked for what is missing."""
+"""Items as a judge may see them, checked for what is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import polars as pl
 
 from voirdire.corpus.corpus import Note
 from voirdire.corpus.itemtable import ItemTable
+from voirdire.corpus.shown import SPLITS, UNKNOWN_LANGUAGE, Item, Place, items_of, place_of
 from voirdire.errors import InputError
 from voirdire.judging.asked import levels_of
-from voirdire.judging.image_paths import ImageFolder, NotHere
-from voirdire.judging.nouns import AskedQuestion, Item
+from voirdire.judging.nouns import AskedQuestion
 from voirdire.scales import Scale
-from voirdire.tables import Table
-
-UNKNOWN_LANGUAGE = "und"
-SPLITS = ("test", "demonstration", "pilot", "rejected")
-WORDED = ("prompt", "text", "alt")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an item stands in its file, for errors."""
-
-    table: Table
-    flagged: pl.DataFrame
-
-    def error(self, key: str, item: str, column: str, **fields: Any) -> InputError:
-        """The error about one cell of an item."""
-        rows = self.flagged.filter((pl.col("item_id") == item) & pl.col("_reason").is_null())
-        row = rows["_row"][0]
-        known = {"file": self.table.file, "row": self.table.row(row), "column": self.table.header(column)}
-        return InputError(f"material.{key}", **{**known, "item": item, **fields})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,32 +23,16 @@ class Found:
     held_out: tuple[Item, ...]
 
 
-def items_of(table: ItemTable, folder: Path | None, scales: Mapping[str, Scale]) -> Found:
+def found_in(table: ItemTable, folder: Path | None, scales: Mapping[str, Scale]) -> Found:
     """Every item as a judge may see it.
 
-    folder : where images are looked for; None = not at all
-    scales : item -> its own scale
-    Raises InputError for an unknown split, and for an image that is missing or outside the folder.
+    Raises InputError as ``items_of`` does, and where no item is tested.
     """
-    place = place_of(table)
-    images = None if folder is None else ImageFolder(folder)
-    parts: dict[str, list[Item]] = {"test": [], "demonstration": []}
-    languages = {kind: _columns(table.frame.columns, kind) for kind in WORDED}
-    for row in table.frame.iter_rows(named=True):
-        split = row.get("split") or "test"
-        if split not in parts:
-            raise place.error("split_unknown", row["item_id"], "split", value=split, known=", ".join(SPLITS))
-        parts[split].append(_item(row, languages, images, place, scales))
-    if not parts["test"]:
-        raise InputError("material.no_test_items", file=place.table.file, count=len(parts["demonstration"]))
-    return Found(tuple(parts["test"]), tuple(parts["demonstration"]))
-
-
-def place_of(table: ItemTable) -> Place:
-    """Where the items of a table that was read from a file stand."""
-    if table.table is None or table.flagged is None:
-        raise ValueError("these items come from no table")  # noqa: TRY003
-    return Place(table.table, table.flagged)
+    items = items_of(table, folder, scales)
+    test, held_out = (tuple(item for item in items if item.split == split) for split in SPLITS[:2])
+    if not test:
+        raise InputError("material.no_test_items", file=place_of(table).table.file, count=len(held_out))
+    return Found(test, held_out)
 
 
 def check_scales(table: ItemTable, found: Found) -> None:
@@ -158,40 +119,3 @@ def _gaps(items: Sequence[Item], question: AskedQuestion, language: str) -> dict
 
 def _header(kind: str, language: str) -> str:
     return kind if language == UNKNOWN_LANGUAGE else f"{kind}.{language}"
-
-
-def _columns(columns: Sequence[str], kind: str) -> dict[str, str]:
-    """language -> column, of ``prompt.en``, ``prompt.zh`` and the plain ``prompt``."""
-    found = {name[len(kind) + 1 :]: name for name in columns if name.startswith(f"{kind}.") and name != f"{kind}."}
-    return {**found, UNKNOWN_LANGUAGE: kind} if kind in columns else found
-
-
-def _item(
-    row: Mapping[str, Any],
-    languages: Mapping[str, Mapping[str, str]],
-    images: ImageFolder | None,
-    place: Place,
-    scales: Mapping[str, Scale],
-) -> Item:
-    worded = {
-        kind: {language: row[column] for language, column in columns.items() if row[column]}
-        for kind, columns in languages.items()
-    }
-    name = row["item_id"]
-    image = None
-    if images is not None and row.get("image"):
-        try:
-            image = images.find(row["image"])
-        except NotHere as reason:
-            raise place.error(reason.why, name, "image", value=row["image"], folder=str(images.folder)) from reason
-    return Item(
-        name,
-        worded["prompt"],
-        worded["text"],
-        worded["alt"],
-        image,
-        pair=row.get("pair_id"),
-        culture=row.get("culture"),
-        category=row.get("category"),
-        scale=scales.get(name),
-    )

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from voirdire.corpus.shown import Item
 from voirdire.judging.grid import load_grid
-from voirdire.judging.nouns import AskedQuestion, Condition, Demonstration, Item, Prompt, TextPart
+from voirdire.judging.nouns import AskedQuestion, Condition, Demonstration, Prompt, TextPart
 from voirdire.judging.prompts import build_prompt, levels_of
 from voirdire.scales import Scale
 

@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from voirdire.corpus.shown import Item
 from voirdire.errors import UsageError
 from voirdire.judging.batching.anthropic import AnthropicBatches
 from voirdire.judging.batching.google import GoogleBatches
 from voirdire.judging.batching.openai import OpenAIBatches
 from voirdire.judging.batching.protocol import BatchApi
 from voirdire.judging.batching.transport import Transport
-from voirdire.judging.nouns import Call, CallFailed, Condition, Item, Judge, Reply
+from voirdire.judging.nouns import Call, CallFailed, Condition, Judge, Reply
 from voirdire.judging.providers.catalog import provider_entry
 
 if TYPE_CHECKING:

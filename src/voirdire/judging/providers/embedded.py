@@ -38,7 +38,7 @@ from voirdire.judging.providers.wordscale import (
 from voirdire.texts import text
 
 if TYPE_CHECKING:
-    from voirdire.judging.nouns import Item
+    from voirdire.corpus.shown import Item
     from voirdire.judging.providers.http import HttpJudge
 
 MODEL = "smollm2-135m"

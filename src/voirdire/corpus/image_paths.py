@@ -29,7 +29,7 @@ class ImageFolder:
 
     >>> ImageFolder(Path(".")).find("../secret.png")
     Traceback (most recent call last):
-    voirdire.judging.image_paths.NotHere: image_outside
+    voirdire.corpus.image_paths.NotHere: image_outside
     """
 
     folder: Path

@@ -1,0 +1,1 @@
+"""Who rates what, and where the answers are kept."""

@@ -1,0 +1,1 @@
+"""The web pages: rating, the lead's pages. FastAPI stands here alone."""

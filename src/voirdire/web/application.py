@@ -1,0 +1,57 @@
+"""The application: every page and endpoint, and what stands around them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.resources import as_file, files
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.staticfiles import StaticFiles
+
+from voirdire.errors import VoirdireError
+from voirdire.version import VERSION
+from voirdire.web import images, lead_api, lead_pages, pages, rating_api, rating_pages
+from voirdire.web.security import Guard
+from voirdire.web.service import Service, open_service
+from voirdire.web.settings import Settings
+
+
+def make_application(service: Service) -> FastAPI:
+    """The application of one process."""
+
+    @asynccontextmanager
+    async def living(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        service.database.dispose()
+
+    app = FastAPI(
+        title="voirdire annotate",
+        version=VERSION,
+        lifespan=living,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        root_path=service.settings.root,
+    )
+    app.state.service = service
+    for module in (rating_pages, rating_api, images, lead_pages, lead_api):
+        app.include_router(module.router)
+    with as_file(files("voirdire.web").joinpath("static")) as folder:
+        app.mount("/static", StaticFiles(directory=folder), name="static")
+    app.add_exception_handler(VoirdireError, pages.told)
+    app.add_exception_handler(HTTPException, pages.not_found)
+    app.add_exception_handler(RequestValidationError, pages.not_valid)
+    app.add_exception_handler(Exception, pages.fault)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(service.settings.hosts), www_redirect=False)
+    app.add_middleware(Guard, secure=service.settings.secure)
+    return app
+
+
+def from_environment() -> FastAPI:
+    """The application of a worker process."""
+    return make_application(open_service(Settings.from_environment(os.environ)))

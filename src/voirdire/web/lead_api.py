@@ -1,0 +1,7 @@
+"""lead_api"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+router = APIRouter()

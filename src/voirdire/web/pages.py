@@ -1,0 +1,130 @@
+"""Pages from templates, and errors as pages or as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from voirdire.annotation.database import Unavailable
+from voirdire.errors import VoirdireError
+from voirdire.texts import LANGUAGES, text
+from voirdire.web.service import service_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+HTML_LANG = {"en": "en", "zh": "zh-Hans"}
+LANGUAGE_COOKIE = "voirdire-lang"
+RETRY_SECONDS = 2
+
+
+def page(request: Request, template: str, lang: str, *, status: int = 200, **fields: Any) -> HTMLResponse:
+    """A page. ``t(key, **fields)`` in the template is the sentence of the language; everything is escaped."""
+    settings = service_of(request).settings
+
+    def sentence(key: str, **named: Any) -> str:
+        return text(key, lang, **named)
+
+    body = environment().get_template(template).render(
+        t=sentence,
+        lang=lang,
+        html_lang=HTML_LANG.get(lang, lang),
+        root=settings.root,
+        static=lambda name: f"{settings.root}/static/{name}?{_digest(name)}",
+        **fields,
+    )
+    return HTMLResponse(body, status)
+
+
+def ui_language(request: Request, languages: tuple[str, ...] = LANGUAGES) -> str:
+    """The language of pages for somebody who is not known yet: of their choice, else of their browser."""
+    chosen = request.query_params.get("lang") or request.cookies.get(LANGUAGE_COOKIE, "")
+    if chosen in languages:
+        return chosen
+    for wanted in request.headers.get("accept-language", "").split(","):
+        code = wanted.split(";")[0].strip().split("-")[0].lower()
+        if code in languages:
+            return code
+    default = service_of(request).settings.lang
+    return default if default in languages else languages[0]
+
+
+def ui_of(language: str) -> str:
+    """The language of our own sentences for a reader of a language: that one, or English where we have none.
+
+    >>> ui_of("zh"), ui_of("zh-Hans"), ui_of("ko")
+    ('zh', 'zh', 'en')
+    """
+    code = language.split("-")[0].lower()
+    return code if code in LANGUAGES else "en"
+
+
+@cache
+def environment() -> Environment:
+    """The templates."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("voirdire.web", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+@cache
+def _digest(name: str) -> str:
+    return hashlib.sha256(files("voirdire.web").joinpath("static", name).read_bytes()).hexdigest()[:12]
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a request is one of a script."""
+    path = request.url.path.removeprefix(service_of(request).settings.root)
+    return path.startswith(("/api/", "/lead/api/"))
+
+
+async def told(request: Request, error: Exception) -> Response:
+    """An error of ours in the language of the reader."""
+    assert isinstance(error, VoirdireError)  # noqa: S101
+    status = 503 if isinstance(error, Unavailable) else int(getattr(error, "status", 400))
+    response = _answer(request, status, error.key, error.message(ui_language(request)))
+    if status in (429, 503):
+        response.headers["retry-after"] = str(RETRY_SECONDS if status == 503 else 60)
+    return response
+
+
+async def not_found(request: Request, error: Exception) -> Response:
+    """A page that does not exist, or a method that it does not have."""
+    assert isinstance(error, HTTPException)  # noqa: S101
+    key = "web.not_found" if error.status_code == 404 else "web.not_so"
+    response = _answer(request, error.status_code, key, text(key, ui_language(request)))
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def not_valid(request: Request, error: Exception) -> Response:
+    """A request whose parts are not as the schema says."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return _answer(request, 422, "web.not_valid", text("web.not_valid", ui_language(request), where=where))
+
+
+async def fault(request: Request, error: Exception) -> Response:
+    """A fault of ours: nothing of it is shown."""
+    return _answer(request, 500, "web.fault", text("web.fault", ui_language(request)))
+
+
+def _answer(request: Request, status: int, key: str, sentence: str) -> Response:
+    if wants_json(request):
+        return JSONResponse(json.loads(json.dumps({"error": {"key": key, "message": sentence}})), status)
+    return page(request, "problem.html.jinja", ui_language(request), status=status, sentence=sentence)

@@ -1,0 +1,7 @@
+"""rating_pages"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+router = APIRouter()

@@ -1,0 +1,242 @@
+"""Who asks, and whether the question may change anything: sessions, forgery, headers, sizes.
+
+A session is a signed cookie (HttpOnly, SameSite=Lax) that holds a random number and who it is: a visitor, a rater or
+the lead. Requests that change something carry a token made from that number, and must come from our own pages.
+Source: OWASP Cross-Site Request Forgery Prevention and Session Management cheat sheets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Header
+from itsdangerous import BadData
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from voirdire.annotation.invitations import guessed_wrong, too_many_guesses
+from voirdire.annotation.nouns import Rater
+from voirdire.annotation.raters import rater
+from voirdire.errors import UsageError
+from voirdire.web.service import Service, service_of
+
+Role = Literal["visitor", "rater", "lead"]
+AGE: dict[Role, int] = {"visitor": 3600, "rater": 60 * 86400, "lead": 12 * 3600}
+MAX_BODY = 64 * 1024
+CSRF_FIELD, CSRF_HEADER = "csrf", "x-csrf-token"
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "font-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
+}
+
+
+class Forbidden(UsageError):
+    """A request that is not allowed; ``status`` is that of the response."""
+
+    def __init__(self, key: str, status: int = 403, **fields: Any) -> None:
+        super().__init__(key, **fields)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Who asks: ``who`` is a rater's id, or empty; ``nonce`` is random and ties forms to this session."""
+
+    role: Role
+    nonce: str
+    who: str = ""
+
+
+def cookie_name(service: Service, role: Role) -> str:
+    """The name of a session's cookie; behind https one that only this host may set."""
+    return f"__Host-voirdire-{role}" if service.settings.secure and not service.settings.root else f"voirdire-{role}"
+
+
+def session_of(request: Request, role: Role) -> Session | None:
+    """The session of a role that a request carries; None without one, and for one that is forged or too old."""
+    service = service_of(request)
+    held = request.cookies.get(cookie_name(service, role))
+    if not held:
+        return None
+    try:
+        told = service.session_signer.loads(held, max_age=AGE[role])
+    except BadData:
+        return None
+    return Session(role, told["nonce"], told["who"]) if told.get("role") == role else None
+
+
+def start_session(response: Response, service: Service, role: Role, who: str = "") -> Session:
+    """A new session, set as a cookie of the response."""
+    session = Session(role, secrets.token_urlsafe(18), who)
+    value = service.session_signer.dumps({"role": role, "nonce": session.nonce, "who": who})
+    response.set_cookie(
+        cookie_name(service, role),
+        str(value),
+        max_age=AGE[role],
+        path=service.settings.root or "/",
+        secure=service.settings.secure,
+        httponly=True,
+        samesite="lax",
+    )
+    return session
+
+
+def end_session(response: Response, service: Service, role: Role) -> None:
+    """Take a session's cookie away."""
+    response.delete_cookie(cookie_name(service, role), path=service.settings.root or "/")
+
+
+def csrf_token(service: Service, session: Session) -> str:
+    """What requests that change something must carry in this session."""
+    told = f"{session.role}:{session.who}:{session.nonce}".encode()
+    return hmac.new(service.state.signing_key.encode(), told, hashlib.sha256).hexdigest()
+
+
+def check_csrf(request: Request, session: Session, given: str | None) -> None:
+    """Raise Forbidden unless the request comes from our own pages, in this session."""
+    origin = request.headers.get("origin")
+    site = request.headers.get("sec-fetch-site", "same-origin" if origin is None else "")
+    here = urlsplit(f"//{request.headers.get('host', '')}").netloc
+    if site not in ("same-origin", "none") and urlsplit(origin or "").netloc != here:
+        raise Forbidden("web.forged")
+    if not hmac.compare_digest((given or "").encode(), csrf_token(service_of(request), session).encode()):
+        raise Forbidden("web.forged")
+
+
+def rater_of(request: Request) -> Rater:
+    """The rater who asks, for endpoints that change nothing. Raises Forbidden (401)."""
+    session = session_of(request, "rater")
+    found = rater(service_of(request).database, session.who) if session else None
+    if found is None or found.state == "deleted":
+        raise Forbidden("web.no_rater", status=401)
+    return found
+
+
+def rater_acting(request: Request, x_csrf_token: Annotated[str | None, Header()] = None) -> Rater:
+    """The rater who asks for a change, by JSON. Raises Forbidden."""
+    found = rater_of(request)
+    session = session_of(request, "rater")
+    assert session is not None  # noqa: S101
+    check_csrf(request, session, x_csrf_token)
+    return found
+
+
+def lead_of(request: Request) -> Session:
+    """The lead's session. Raises Forbidden (401)."""
+    session = session_of(request, "lead")
+    if session is None:
+        raise Forbidden("web.no_lead", status=401)
+    return session
+
+
+def lead_acting(request: Request, x_csrf_token: Annotated[str | None, Header()] = None) -> Session:
+    """The lead's session, for a change by JSON. Raises Forbidden."""
+    session = lead_of(request)
+    check_csrf(request, session, x_csrf_token)
+    return session
+
+
+async def _form(request: Request, role: Role) -> dict[str, str]:
+    """The fields of a form that one of our pages sent in this session; the last of several. Raises Forbidden."""
+    session = session_of(request, role)
+    if session is None:
+        raise Forbidden("web.no_session", status=401)
+    form = await request.form(max_files=0)
+    fields = {name: str(value) for name, value in form.items()}
+    check_csrf(request, session, fields.pop(CSRF_FIELD, None))
+    return fields
+
+
+async def visitor_form(request: Request) -> dict[str, str]:
+    """A form of a visitor's session."""
+    return await _form(request, "visitor")
+
+
+async def rater_form(request: Request) -> dict[str, str]:
+    """A form of a rater's session."""
+    return await _form(request, "rater")
+
+
+async def lead_form(request: Request) -> dict[str, str]:
+    """A form of the lead's session."""
+    return await _form(request, "lead")
+
+
+def client_of(request: Request) -> str:
+    """The address that a request comes from; behind a trusted proxy the one that the proxy names."""
+    return request.client.host if request.client else "-"
+
+
+def refuse_guessers(request: Request) -> None:
+    """Raise Forbidden (429) for an address that has guessed too many tokens."""
+    service = service_of(request)
+    if too_many_guesses(service.database, client_of(request), service.now()):
+        raise Forbidden("web.too_many_guesses", status=429)
+
+
+def count_guess(request: Request) -> None:
+    """Note that an address named a token that does not exist."""
+    service = service_of(request)
+    guessed_wrong(service.database, client_of(request), service.now())
+
+
+RaterHere = Annotated[Rater, Depends(rater_of)]
+RaterActing = Annotated[Rater, Depends(rater_acting)]
+LeadHere = Annotated[Session, Depends(lead_of)]
+LeadActing = Annotated[Session, Depends(lead_acting)]
+VisitorForm = Annotated[dict[str, str], Depends(visitor_form)]
+RaterForm = Annotated[dict[str, str], Depends(rater_form)]
+LeadForm = Annotated[dict[str, str], Depends(lead_form)]
+"""Fields of a form; endpoints that take them are plain functions, so that the database never holds up the others."""
+
+
+class Guard:
+    """Around the whole application: headers of every response, and no body above ``MAX_BODY``."""
+
+    def __init__(self, app: ASGIApp, *, secure: bool) -> None:
+        self.app = app
+        self.headers = {**HEADERS, **({"strict-transport-security": "max-age=31536000"} if secure else {})}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        taken = 0
+
+        async def limited() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > MAX_BODY:
+                raise Forbidden("web.too_large", status=413)
+            return message
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in self.headers.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("cache-control", "no-store")
+            await send(message)
+
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > MAX_BODY:
+            await PlainTextResponse("413", status_code=413)(scope, receive, guarded)
+            return
+        await self.app(scope, limited, guarded)

@@ -1,0 +1,73 @@
+"""What every request works on: the database, the corpus, the study for new batches, and the keys for signing."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from itsdangerous import URLSafeTimedSerializer
+from starlette.requests import Request
+
+from voirdire.annotation.database import Database
+from voirdire.annotation.material import Shown, read_shown
+from voirdire.annotation.nouns import Study
+from voirdire.annotation.service_state import ServiceState, service_state
+from voirdire.annotation.study_file import read_study
+from voirdire.web.settings import Settings
+
+
+@dataclass(frozen=True)
+class Service:
+    """One process of the service.
+
+    shown : the items as raters see them; study : what new batches start from
+    """
+
+    settings: Settings
+    database: Database
+    shown: Shown
+    study: Study
+    state: ServiceState
+    started: float = field(default_factory=time.time)
+
+    def now(self) -> float:
+        """Seconds since 1970."""
+        return time.time()
+
+    @cached_property
+    def session_signer(self) -> URLSafeTimedSerializer:
+        """Signs what cookies hold."""
+        return URLSafeTimedSerializer(self.state.signing_key, salt="voirdire.session")
+
+
+def open_service(settings: Settings) -> Service:
+    """Read the corpus and the study, and open the database, which must have been prepared.
+
+    Raises InputError and UsageError as ``read_shown``, ``read_study`` and ``Database.open`` do.
+    """
+    shown = read_shown(Path(settings.corpus))
+    study = study_of(settings, shown)
+    database = Database.open(settings.database)
+    return Service(settings, database, shown, study, service_state(database))
+
+
+def study_of(settings: Settings, shown: Shown) -> Study:
+    """The study that the corpus, the study file and the command line describe."""
+    return read_study(
+        Path(settings.corpus),
+        shown,
+        file=Path(settings.study) if settings.study else None,
+        pools=settings.pools,
+        raters_per_item=settings.raters_per_item,
+        items_per_rater=settings.items_per_rater,
+        repeats=settings.repeats,
+        seed=settings.seed,
+    )
+
+
+def service_of(request: Request) -> Service:
+    """The service that answers a request; a dependency of endpoints."""
+    found: Service = request.app.state.service
+    return found

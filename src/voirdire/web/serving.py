@@ -1,0 +1,113 @@
+"""Starting the service: the database made ready, a first batch, the lead's link, and the web server."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from voirdire.annotation.batches import batches, create_batch
+from voirdire.annotation.database import Database
+from voirdire.annotation.material import Shown, read_shown
+from voirdire.annotation.nouns import Batch, BatchSpec, Study
+from voirdire.annotation.service_state import bind_corpus, set_lead
+from voirdire.errors import UsageError
+from voirdire.texts import text
+from voirdire.web.service import study_of
+from voirdire.web.settings import VARIABLE, Settings, checked
+
+LEAD_VARIABLE = "VOIRDIRE_LEAD_SECRET"
+SHORTEST_SECRET = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A service that can be started.
+
+    lead_link : opens the lead's pages; made : the first batch, when this start made it
+    """
+
+    settings: Settings
+    shown: Shown
+    study: Study
+    lead_link: str
+    made: Batch | None
+    known: int
+
+
+def prepare(settings: Settings, now: float) -> Ready:
+    """Make the database ready: its tables, a first batch of all items that are to be rated, the lead's secret.
+
+    The secret is that of the environment variable VOIRDIRE_LEAD_SECRET, or a new one at each start; kept is a hash.
+    Raises UsageError for a database that belongs to another corpus.
+    """
+    settings = checked(settings)
+    shown = read_shown(Path(settings.corpus))
+    study = study_of(settings, shown)
+    database = Database.open(settings.database)
+    try:
+        database.migrate()
+        bind_corpus(database, shown.digest, shown.name)
+        known = batches(database)
+        made = None if known else create_batch(database, _first(shown, study, settings.lang), now)
+        secret = _lead_secret()
+        set_lead(database, secret)
+    finally:
+        database.dispose()
+    return Ready(settings, shown, study, f"{settings.url}/lead/enter#{secret}", made, len(known) + (made is not None))
+
+
+def _first(shown: Shown, study: Study, lang: str) -> BatchSpec:
+    """All items that are to be rated: the test items and those that demonstrations are drawn from."""
+    golden = {gold.item_id for gold in study.gold}
+    rated = [item for item in shown.items.values() if item.split in ("test", "demonstration") and item.id not in golden]
+    pairs = {item.id: item.pair for item in rated if item.pair}
+    return BatchSpec(text("web.first_batch", lang), study, tuple(item.id for item in rated), "rating", pairs)
+
+
+def _lead_secret() -> str:
+    given = os.environ.get(LEAD_VARIABLE, "")
+    if given and len(given) < SHORTEST_SECRET:
+        raise UsageError("web.lead_secret_short", variable=LEAD_VARIABLE, limit=SHORTEST_SECRET)
+    return given or secrets.token_urlsafe(24)
+
+
+def serve(settings: Settings, workers: int = 1) -> None:
+    """Answer requests until the process is stopped.
+
+    workers : processes; more than one needs PostgreSQL
+    """
+    import uvicorn
+
+    if workers > 1 and settings.database.startswith("sqlite"):
+        raise UsageError("web.workers_sqlite", count=workers)
+    _refuse_taken(settings)
+    os.environ[VARIABLE] = settings.to_text()
+    uvicorn.run(
+        "voirdire.web.application:from_environment",
+        factory=True,
+        host=settings.host,
+        port=settings.port,
+        workers=workers,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=settings.trusted_proxies or None,
+        timeout_graceful_shutdown=10,
+    )
+
+
+def _refuse_taken(settings: Settings) -> None:
+    """UsageError where another program listens already."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            raise UsageError(
+                "web.address_taken", host=settings.host, port=settings.port, why=error.strerror or str(error)
+            ) from error

@@ -61,11 +61,11 @@ class LocalGroup(TyperGroup):
 
 def build_app(lang: str = "en") -> Any:
     """The root command with every help text in a language."""
-    from voirdire.cli import audit, check, demo, power, price, run, signature, simulate, speccurve, validate
+    from voirdire.cli import annotate, audit, check, demo, power, price, run, signature, simulate, speccurve, validate
 
     app = new_group("cli.help")
     app.callback(cls=LocalGroup, help="cli.help", no_args_is_help=True)(_root)
-    for module in (demo, audit, validate, check, run, price, signature, speccurve, power, simulate):
+    for module in (demo, audit, validate, check, run, price, annotate, signature, speccurve, power, simulate):
         module.register(app)
     root = typer.main.get_command(app)
     _translate(root, lang)

@@ -33,13 +33,17 @@ def page(request: Request, template: str, lang: str, *, status: int = 200, **fie
     def sentence(key: str, **named: Any) -> str:
         return text(key, lang, **named)
 
-    body = environment().get_template(template).render(
-        t=sentence,
-        lang=lang,
-        html_lang=HTML_LANG.get(lang, lang),
-        root=settings.root,
-        static=lambda name: f"{settings.root}/static/{name}?{_digest(name)}",
-        **fields,
+    body = (
+        environment()
+        .get_template(template)
+        .render(
+            t=sentence,
+            lang=lang,
+            html_lang=HTML_LANG.get(lang, lang),
+            root=settings.root,
+            static=lambda name: f"{settings.root}/static/{name}?{_digest(name)}",
+            **fields,
+        )
     )
     return HTMLResponse(body, status)
 
@@ -94,7 +98,7 @@ def wants_json(request: Request) -> bool:
 
 async def told(request: Request, error: Exception) -> Response:
     """An error of ours in the language of the reader."""
-    assert isinstance(error, VoirdireError)  # noqa: S101
+    assert isinstance(error, VoirdireError)
     status = 503 if isinstance(error, Unavailable) else int(getattr(error, "status", 400))
     response = _answer(request, status, error.key, error.message(ui_language(request)))
     if status in (429, 503):
@@ -104,7 +108,7 @@ async def told(request: Request, error: Exception) -> Response:
 
 async def not_found(request: Request, error: Exception) -> Response:
     """A page that does not exist, or a method that it does not have."""
-    assert isinstance(error, HTTPException)  # noqa: S101
+    assert isinstance(error, HTTPException)
     key = "web.not_found" if error.status_code == 404 else "web.not_so"
     response = _answer(request, error.status_code, key, text(key, ui_language(request)))
     response.headers.update(error.headers or {})
@@ -113,13 +117,13 @@ async def not_found(request: Request, error: Exception) -> Response:
 
 async def not_valid(request: Request, error: Exception) -> Response:
     """A request whose parts are not as the schema says."""
-    assert isinstance(error, RequestValidationError)  # noqa: S101
+    assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
     return _answer(request, 422, "web.not_valid", text("web.not_valid", ui_language(request), where=where))
 
 
-async def fault(request: Request, error: Exception) -> Response:
+async def fault(request: Request, _: Exception) -> Response:
     """A fault of ours: nothing of it is shown."""
     return _answer(request, 500, "web.fault", text("web.fault", ui_language(request)))
 

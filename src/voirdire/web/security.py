@@ -45,7 +45,7 @@ HEADERS = {
 }
 
 
-class Forbidden(UsageError):
+class Forbidden(UsageError):  # noqa: N818 - named for what it says, as the response is
     """A request that is not allowed; ``status`` is that of the response."""
 
     def __init__(self, key: str, status: int = 403, **fields: Any) -> None:
@@ -131,7 +131,7 @@ def rater_acting(request: Request, x_csrf_token: Annotated[str | None, Header()]
     """The rater who asks for a change, by JSON. Raises Forbidden."""
     found = rater_of(request)
     session = session_of(request, "rater")
-    assert session is not None  # noqa: S101
+    assert session is not None
     check_csrf(request, session, x_csrf_token)
     return found
 

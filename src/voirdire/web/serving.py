@@ -10,9 +10,11 @@ from pathlib import Path
 
 from voirdire.annotation.batches import batches, create_batch
 from voirdire.annotation.database import Database
+from voirdire.annotation.export import write_export
 from voirdire.annotation.material import Shown, read_shown
 from voirdire.annotation.nouns import Batch, BatchSpec, Study
 from voirdire.annotation.service_state import bind_corpus, set_lead
+from voirdire.corpus.corpus import Note
 from voirdire.errors import UsageError
 from voirdire.texts import text
 from voirdire.web.service import study_of
@@ -35,6 +37,11 @@ class Ready:
     lead_link: str
     made: Batch | None
     known: int
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What the lead should know of the corpus."""
+        return self.shown.notes
 
 
 def prepare(settings: Settings, now: float) -> Ready:
@@ -74,6 +81,27 @@ def _lead_secret() -> str:
     return given or secrets.token_urlsafe(24)
 
 
+def export_batch(settings: Settings, folder: Path, number: int | None = None) -> list[Path]:
+    """Write a batch's ratings to a folder; without a number the only batch. Raises UsageError where there are several.
+
+    Answers that are given while it runs are in it or not, each as a whole.
+    """
+    shown = read_shown(Path(settings.corpus))
+    database = Database.open(settings.database)
+    try:
+        database.migrate()
+        bind_corpus(database, shown.digest, shown.name)
+        known = {batch.id: batch for batch in batches(database)}
+        if number is None and len(known) == 1:
+            number = next(iter(known))
+        if number not in known:
+            told = "; ".join(f"{batch.id}: {batch.spec.name}" for batch in known.values())
+            raise UsageError("web.which_batch", value="-" if number is None else number, known=told or "-")
+        return write_export(database, number, shown, folder)
+    finally:
+        database.dispose()
+
+
 def serve(settings: Settings, workers: int = 1) -> None:
     """Answer requests until the process is stopped.
 
@@ -81,9 +109,6 @@ def serve(settings: Settings, workers: int = 1) -> None:
     """
     import uvicorn
 
-    if workers > 1 and settings.database.startswith("sqlite"):
-        raise UsageError("web.workers_sqlite", count=workers)
-    _refuse_taken(settings)
     os.environ[VARIABLE] = settings.to_text()
     uvicorn.run(
         "voirdire.web.application:from_environment",
@@ -100,8 +125,12 @@ def serve(settings: Settings, workers: int = 1) -> None:
     )
 
 
-def _refuse_taken(settings: Settings) -> None:
-    """UsageError where another program listens already."""
+def refuse(settings: Settings, workers: int) -> None:
+    """UsageError for several workers on SQLite, and where another program listens already."""
+    if workers < 1:
+        raise UsageError("web.workers", count=workers)
+    if workers > 1 and settings.database.startswith("sqlite"):
+        raise UsageError("web.workers_sqlite", count=workers)
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

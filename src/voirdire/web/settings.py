@@ -48,7 +48,7 @@ class Settings:
         if self.public_url:
             return self.public_url.rstrip("/")
         host = f"[{self.host}]" if ":" in self.host else self.host
-        host = "127.0.0.1" if host in ("0.0.0.0", "[::]") else host  # noqa: S104
+        host = "127.0.0.1" if host in ("0.0.0.0", "[::]") else host
         return f"http://{host}:{self.port}"
 
     @property
@@ -60,6 +60,15 @@ class Settings:
     def root(self) -> str:
         """The path below which the service lies, "" for the whole host."""
         return urlsplit(self.url).path
+
+    @property
+    def shown_database(self) -> str:
+        """The database's address without what a password stands in."""
+        parts = urlsplit(self.database)
+        if parts.password is None:
+            return self.database
+        host = parts.netloc.rpartition("@")[2]
+        return parts._replace(netloc=f"{parts.username or ''}@{host}").geturl()
 
     @property
     def hosts(self) -> tuple[str, ...]:

@@ -1,0 +1,184 @@
+"""``voirdire annotate``."""
+
+from __future__ import annotations
+
+import os
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from voirdire.cli import options as o
+from voirdire.cli import show
+from voirdire.cli.build import add
+from voirdire.errors import UsageError
+from voirdire.texts import text
+
+if TYPE_CHECKING:
+    from voirdire.web.serving import Ready
+    from voirdire.web.settings import Settings
+
+DATABASE_VARIABLE = "VOIRDIRE_DATABASE"
+NEEDED = ("fastapi", "uvicorn", "multipart", "itsdangerous", "sqlalchemy", "alembic", "psycopg")
+
+
+def _option(name: str, panel: str, metavar: str | None = None) -> Any:
+    key = name.removeprefix("--").replace("-", "_")
+    return typer.Option(
+        name, help=f"cli_annotate.option.{key}", rich_help_panel=f"cli_annotate.panel.{panel}", metavar=metavar
+    )
+
+
+Corpus = Annotated[Path, typer.Argument(help="cli_annotate.option.corpus", metavar="CORPUS")]
+StudyFile = Annotated[Path | None, _option("--study", "study", "FILE")]
+Init = Annotated[bool, _option("--init", "study")]
+Pools = Annotated[o.Words, _option("--pool", "study", "NAME=LANG[,LANG]")]
+RatersPerItem = Annotated[int | None, _option("--raters-per-item", "study", "N")]
+ItemsPerRater = Annotated[int | None, _option("--items-per-rater", "study", "N")]
+Repeats = Annotated[int | None, _option("--repeats", "study", "N")]
+Seed = Annotated[int | None, _option("--seed", "study", "N")]
+DatabaseUrl = Annotated[str | None, _option("--database", "service", "URL")]
+Host = Annotated[str, _option("--host", "service", "ADDRESS")]
+Port = Annotated[int, _option("--port", "service", "N")]
+PublicUrl = Annotated[str, _option("--public-url", "service", "URL")]
+TrustedProxy = Annotated[o.Words, _option("--trusted-proxy", "service", "ADDRESS")]
+Workers = Annotated[int, _option("--workers", "service", "N")]
+Export = Annotated[Path | None, _option("--export", "export", "DIR")]
+BatchId = Annotated[int | None, _option("--batch", "export", "ID")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add(app, "annotate", annotate, "cli.annotate")
+
+
+def annotate(
+    ctx: typer.Context,
+    corpus: Corpus,
+    study: StudyFile = None,
+    init: Init = False,
+    pool: Pools = None,
+    raters_per_item: RatersPerItem = None,
+    items_per_rater: ItemsPerRater = None,
+    repeats: Repeats = None,
+    seed: Seed = None,
+    database: DatabaseUrl = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8765,
+    public_url: PublicUrl = "",
+    trusted_proxy: TrustedProxy = None,
+    workers: Workers = 1,
+    export: Export = None,
+    batch: BatchId = None,
+    json: o.Json = False,
+    lang: o.Lang = None,
+) -> None:
+    language = ctx.find_object(str) or "en"
+    _check_installed()
+    if init:
+        _write_template(corpus, language, as_json=json)
+        return
+    settings = _settings(ctx.params, language)
+    if export is not None:
+        _export(settings, export, batch, language, as_json=json)
+        return
+    _serve(settings, workers, language, as_json=json)
+
+
+def _check_installed() -> None:
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise UsageError("cli_annotate.not_installed", missing=", ".join(missing))
+
+
+def _settings(params: dict[str, Any], lang: str) -> Settings:
+    from voirdire.web.settings import Settings, default_database
+
+    corpus: Path = params["corpus"]
+    return Settings(
+        str(corpus),
+        params["database"] or os.environ.get(DATABASE_VARIABLE) or default_database(corpus),
+        str(params["study"] or ""),
+        tuple(params["pool"] or ()),
+        params["raters_per_item"],
+        params["items_per_rater"],
+        params["repeats"],
+        params["seed"],
+        params["host"],
+        params["port"],
+        params["public_url"],
+        ",".join(params["trusted_proxy"] or ()),
+        lang,
+    )
+
+
+def _write_template(corpus: Path, lang: str, *, as_json: bool) -> None:
+    from voirdire.annotation.study_template import STUDY_FILE, study_template
+
+    folder = corpus if corpus.is_dir() else corpus.parent
+    file = folder / STUDY_FILE
+    written = study_template(corpus)
+    try:
+        with file.open("x", encoding="utf-8") as out:
+            out.write(written)
+    except FileExistsError as error:
+        raise UsageError("cli_annotate.study_exists", file=str(file)) from error
+    if as_json:
+        show.json({"command": "annotate", "study": str(file)})
+    else:
+        show.out(text("cli_annotate.study_written", lang, file=show.clean(file), corpus=show.clean(corpus)))
+
+
+def _export(settings: Settings, folder: Path, batch: int | None, lang: str, *, as_json: bool) -> None:
+    from voirdire.web.serving import export_batch
+
+    files = export_batch(settings, folder, batch)
+    if as_json:
+        written = {path.name: str(path) for path in files}
+        show.json({"command": "annotate", "folder": str(folder), "files": written})
+    else:
+        show.out(text("cli_annotate.exported", lang, count=len(files), folder=show.clean(folder)))
+
+
+def _serve(settings: Settings, workers: int, lang: str, *, as_json: bool) -> None:
+    from voirdire.web.serving import prepare, refuse, serve
+
+    refuse(settings, workers)
+    ready = prepare(settings, time.time())
+    if as_json:
+        show.json(document(ready))
+    else:
+        show.out("\n".join(lines(ready, lang)))
+    serve(settings, workers)
+
+
+def document(ready: Ready) -> dict[str, Any]:
+    """What stands ready, for machines."""
+    return {
+        "command": "annotate",
+        "url": ready.settings.url,
+        "lead_link": ready.lead_link,
+        "database": ready.settings.shown_database,
+        "corpus": ready.shown.name,
+        "items": len(ready.shown.items),
+        "pools": [pool.name for pool in ready.study.pools],
+        "questions": [question.id for question in ready.study.questions],
+        "batches": ready.known,
+    }
+
+
+def lines(ready: Ready, lang: str) -> list[str]:
+    """What stands ready, the lead's link, and how to stop."""
+    told = document(ready)
+    joined = {
+        name: text("report.list_separator", lang).join(show.clean(one) for one in told[name])
+        for name in ("pools", "questions")
+    }
+    about = text("cli_annotate.about", lang, name=show.clean(ready.shown.name), count=told["items"], **joined)
+    key = "cli_annotate.first" if ready.made is not None else "cli_annotate.again"
+    made = text(key, lang, count=ready.known, database=show.clean(ready.settings.shown_database))
+    notes = [text(note.key, lang, **note.fields) for note in ready.notes]
+    link = text("cli_annotate.link", lang, link=ready.lead_link)
+    return [about, *map(show.clean, notes), made, "", link, text("cli_annotate.stop", lang)]

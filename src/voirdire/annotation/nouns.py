@@ -56,6 +56,7 @@ class Asked:
     low_end, high_end : words at the two ends of buttons and sliders
     required : an assignment is not done without it; not_applicable : raters may say that it does not apply
     comment : a line for free text stands below it
+    positive : of two labels, the one that counts as 1; None = known by its meaning (yes), or not needed
     """
 
     id: str
@@ -73,6 +74,7 @@ class Asked:
     required: bool = True
     not_applicable: bool = False
     comment: bool = False
+    positive: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

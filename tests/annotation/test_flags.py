@@ -32,8 +32,8 @@ def test_of_careful_raters_about_one_in_a_hundred_is_flagged_at_most():
 @pytest.mark.parametrize("items", [12, 20, 200])
 def test_careful_raters_of_short_and_long_batches_are_left_alone(items):
     rng = np.random.default_rng(items)
-    told = [found for _ in range(100) for found in flags(careful_pool(rng, items=items), QUESTIONS).values()]
-    assert np.mean([bool(found) for found in told]) <= 0.015
+    told = [found for _ in range(150) for found in flags(careful_pool(rng, items=items), QUESTIONS).values()]
+    assert np.mean([bool(found) for found in told]) <= 0.02
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,0 +1,157 @@
+"""A batch as a folder: the tables that the audit reads, and what stands beside them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+
+from voirdire.annotation.collected import Collected, collect
+from voirdire.annotation.database import Database
+from voirdire.annotation.material import Shown
+from voirdire.annotation.progress import progress_of
+from voirdire.annotation.rating_tables import (
+    audit_tables,
+    checks_table,
+    comments_table,
+    ratings_table,
+    repeats_table,
+)
+from voirdire.errors import UsageError
+from voirdire.tables import write_table
+from voirdire.texts import text
+from voirdire.version import VERSION
+
+RATINGS, COPY, MANIFEST, README = "ratings.parquet", "csv/ratings.csv", "corpus.toml", "README.md"
+TABLES = ("items.csv", "questions.csv", "raters.csv", "repeats.csv", "checks.csv", "comments.csv", "surplus.csv")
+FILES = (RATINGS, COPY, *TABLES, MANIFEST, README)
+_READ = ("ratings", "items", "questions", "raters", "shares", "corpus")
+_MARK = "[annotation]"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What an export holds and leaves out: items rated by a person, all their questions together."""
+
+    ratings: int
+    surplus: int
+    partial: int
+    deleted: int
+
+
+def write_export(database: Database, batch_id: int, shown: Shown, folder: Path, lang: str = "en") -> list[Path]:
+    """Write a batch to a folder; gives the files written.
+
+    Files of an earlier export are replaced, all of them when all new ones are whole. A folder that holds other
+    ratings, and one that cannot be written to, is refused (UsageError).
+    """
+    collected = collect(database, batch_id)
+    folder = Path(folder)
+    _check(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".voirdire-", dir=folder) as held:
+            write_files(collected, shown, Path(held), lang)
+            for name in FILES:
+                (folder / name).parent.mkdir(exist_ok=True)
+                shutil.move(Path(held) / name, folder / name)
+    except OSError as error:
+        raise UsageError("lead.export.unwritable", file=str(folder), why=error.strerror or str(error)) from error
+    return [folder / name for name in FILES]
+
+
+def write_files(collected: Collected, shown: Shown, folder: Path, lang: str) -> Counts:
+    """Write the files of ``FILES`` to an empty folder; gives what they hold."""
+    tables = audit_tables(collected, shown)
+    (folder / COPY).parent.mkdir()
+    write_table(tables.ratings, folder / RATINGS)
+    (folder / COPY).write_bytes(b"\xef\xbb\xbf" + tables.ratings.write_csv().encode())
+    beside: dict[str, pl.DataFrame] = {
+        "items.csv": tables.items,
+        "questions.csv": tables.questions,
+        "raters.csv": tables.raters,
+        "repeats.csv": repeats_table(collected),
+        "checks.csv": checks_table(collected),
+        "comments.csv": comments_table(collected),
+        "surplus.csv": ratings_table(collected, states=("surplus",)),
+    }
+    for name, frame in beside.items():
+        write_table(frame, folder / name)
+    counts = counts_of(collected)
+    (folder / MANIFEST).write_text(_manifest(collected, shown), encoding="utf-8")
+    (folder / README).write_text(_readme(collected, shown, counts, lang), encoding="utf-8")
+    return counts
+
+
+def counts_of(collected: Collected) -> Counts:
+    """What an export of this would hold and leave out."""
+    pools = progress_of(collected, 0.0).pools.values()
+    return Counts(
+        sum(pool.done for pool in pools),
+        sum(pool.surplus for pool in pools),
+        sum(pool.partial for pool in pools),
+        sum(pool.deleted for pool in pools),
+    )
+
+
+def _check(folder: Path) -> None:
+    """Refuse a file, a folder whose tables are not of an earlier export, and ratings that would be read beside ours."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError("lead.export.is_file", file=str(folder))
+    manifest = folder / MANIFEST
+    ours = manifest.is_file() and _MARK in manifest.read_text(encoding="utf-8", errors="replace")
+    mine = FILES if ours else ()
+    tables = [path.name for path in sorted(folder.glob("*.*")) if path.name.split(".")[0] in _READ]
+    foreign = [name for name in tables if name not in mine]
+    if foreign:
+        raise UsageError("lead.export.other_tables", file=str(folder), value=foreign[0])
+
+
+def _manifest(collected: Collected, shown: Shown) -> str:
+    """``corpus.toml``: the corpus's name and what the ratings come from. A TOML text is written as a JSON text is."""
+    spec = collected.batch.spec
+    entries: Mapping[str, str | int | bool] = {"name": shown.name, "simulated": shown.simulated}
+    origin: Mapping[str, str | int | bool] = {
+        "study": spec.study.name,
+        "batch": collected.batch.id,
+        "batch_name": spec.name,
+        "kind": spec.kind,
+        "raters_per_item": spec.study.raters_per_item,
+        "corpus_digest": shown.digest,
+        "voirdire": VERSION,
+    }
+    return "\n".join([*_entries(entries), "", _MARK, *_entries(origin), ""])
+
+
+def _entries(entries: Mapping[str, str | int | bool]) -> list[str]:
+    told = {name: json.dumps(value, ensure_ascii=False) for name, value in entries.items()}
+    return [f"{name} = {value}".replace("\x7f", "\\u007f") for name, value in told.items()]
+
+
+def _readme(collected: Collected, shown: Shown, counts: Counts, lang: str) -> str:
+    spec = collected.batch.spec
+    head = text("lead.export.title", lang, name=_line(shown.name), batch=_line(spec.name))
+    about = text(
+        "lead.export.about",
+        lang,
+        ratings=counts.ratings,
+        partial=counts.partial,
+        surplus=counts.surplus,
+        deleted=counts.deleted,
+    )
+    files = [f"- `{name}`: {text(f'lead.export.file.{_key(name)}', lang)}" for name in FILES if name != README]
+    uses = text("lead.export.use", lang)
+    return "\n".join([f"# {head}", "", about, "", *files, "", uses, "", text("lead.export.formulas", lang), ""])
+
+
+def _key(name: str) -> str:
+    return name.replace("/", "_").replace(".", "_")
+
+
+def _line(value: str) -> str:
+    return " ".join(value.split())

@@ -117,10 +117,11 @@ def check_items(questions: Sequence[Asked], pools: Sequence[PoolPlan], corpus: S
 
 
 def _check_prompts(asked: Asked, items: Sequence[Item], pools: Sequence[PoolPlan], corpus: Shown) -> None:
+    """An item's own prompt goes before the question's text, so it must be there in every language that is read."""
     bare = bool(asked.text) or any(item.prompts for item in items)
     for item in items:
         for reader in readers(pools):
-            if not (said(item.prompts, reader.language) or said(asked.text, reader.language)):
+            if not said(item.prompts or asked.text, reader.language):
                 where = {"language": reader.language, "pool": reader.pool, "question": asked.id, "value": ""}
                 key = "item_prompt_missing" if bare else "no_prompts"
                 raise corpus.error(key, item.id, f"prompt.{reader.language}", **where)

@@ -86,13 +86,13 @@ class Entries:
             raise self._kind(name, value, "1, 2.5")
         return float(value)
 
-    def whole(self, name: str, default: int, least: int, most: int) -> int:
-        """A whole number between ``least`` and ``most``."""
-        value = self.table[name] if self.has(name) else default
+    def whole(self, name: str, ends: tuple[int, int]) -> int:
+        """A whole number that must be there, between two ends."""
+        value = self.table[name]
         if isinstance(value, bool) or not isinstance(value, int):
-            raise self._kind(name, value, str(max(least, 1)))
-        if not least <= value <= most:
-            raise self.where.error("number_range", entry=name, value=value, low=least, high=most)
+            raise self._kind(name, value, str(max(ends[0], 1)))
+        if not ends[0] <= value <= ends[1]:
+            raise self.where.error("number_range", entry=name, value=value, low=ends[0], high=ends[1])
         return value
 
     def choice(self, name: str, known: Sequence[str], default: str | None = None) -> str | None:

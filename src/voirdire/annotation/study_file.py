@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from voirdire.annotation.material import Shown
-from voirdire.annotation.nouns import Asked, Gold, PoolPlan, Screening, Study
+from voirdire.annotation.nouns import Asked, PoolPlan, Screening, Study
 from voirdire.annotation.study_checks import (
     check_gold,
     check_items,
@@ -17,22 +15,18 @@ from voirdire.annotation.study_checks import (
     check_questions,
     check_screening,
     check_text,
-    check_unique,
 )
 from voirdire.annotation.study_defaults import four_questions, with_usual_texts
-from voirdire.annotation.study_entries import Entries, Where
-from voirdire.annotation.study_pools import pools_named, pools_of_cultures, read_pool
-from voirdire.annotation.study_questions import read_options, read_question
+from voirdire.annotation.study_entries import Where
+from voirdire.annotation.study_parts import EVERY_POOL, NUMBERS, Parts, read_parts
+from voirdire.annotation.study_pools import pools_named, pools_of_cultures
 from voirdire.annotation.study_table import questions_of_table
+from voirdire.annotation.wording import said
 from voirdire.corpus.corpus import Note
-from voirdire.errors import InputError, UsageError
+from voirdire.errors import UsageError
+from voirdire.texts import LANGUAGES
 
 FILE = "annotation.toml"
-KINDS = ("one", "many")
-MOST = {"raters_per_item": 1000, "items_per_rater": 100_000, "repeats": 1000, "seed": 2**63 - 1}
-LEAST = {"raters_per_item": 1, "items_per_rater": 1, "repeats": 0, "seed": 0}
-LEASES = (1, 10_080)
-EVERY_POOL = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +36,6 @@ class StudyRead:
     study: Study
     file: Path | None = None
     notes: tuple[Note, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """What the file says, with places; empty where it says nothing."""
-
-    name: str = ""
-    questions: tuple[tuple[Asked, Where], ...] = ()
-    pools: tuple[tuple[PoolPlan, Where], ...] = ()
-    screening: tuple[tuple[Screening, Where], ...] = ()
-    gold: tuple[tuple[Gold, Where], ...] = ()
-    numbers: dict[str, Any] = field(default_factory=dict)
 
 
 def read_study(
@@ -109,28 +91,40 @@ def find_study(
     """As ``read_study``, with the file that was read and what to say about the study."""
     found = file or (shown.folder / FILE if (shown.folder / FILE).is_file() else None)
     where = Where(str(found or corpus))
-    parts = _Parts() if found is None else _read(found)
+    parts = Parts() if found is None else read_parts(found)
     given = {name: value for name, value in (numbers or {}).items() if value is not None}
     _check_options(given)
     plans = _pools(parts, pools, shown)
     questions, notes = _questions(parts, shown)
+    _check_usual(plans, usual=not parts.questions and not shown.questions.declared)
     names = [plan.name for plan, _ in plans]
-    parts = replace(parts, screening=tuple((_for_pools(one, names), place) for one, place in parts.screening))
-    study = Study(
+    whole = replace(
+        parts,
         name=parts.name or shown.name,
-        questions=tuple(asked for asked, _ in questions),
-        pools=tuple(plan for plan, _ in plans),
-        screening=tuple(asked for asked, _ in parts.screening),
-        gold=tuple(gold for gold, _ in parts.gold),
-        **{**parts.numbers, **given},
+        questions=questions,
+        pools=plans,
+        screening=tuple((_for_pools(one, names), place) for one, place in parts.screening),
+        numbers={**parts.numbers, **given},
     )
+    study = _study(whole)
     if study.items_per_rater is not None and study.repeats > study.items_per_rater:
         raise where.error("repeats_many", value=study.repeats, limit=study.items_per_rater)
-    told = _check(study, replace(parts, questions=questions, pools=plans), shown, where)
+    told = _check(whole, [*names, *(pool.name for pool, _ in parts.pools)], shown, where)
     return StudyRead(study, found, (*notes, *told))
 
 
-def _pools(parts: _Parts, given: Sequence[str], shown: Shown) -> tuple[tuple[PoolPlan, Where], ...]:
+def _study(parts: Parts) -> Study:
+    return Study(
+        name=parts.name,
+        questions=tuple(asked for asked, _ in parts.questions),
+        pools=tuple(plan for plan, _ in parts.pools),
+        screening=tuple(asked for asked, _ in parts.screening),
+        gold=tuple(gold for gold, _ in parts.gold),
+        **parts.numbers,
+    )
+
+
+def _pools(parts: Parts, given: Sequence[str], shown: Shown) -> tuple[tuple[PoolPlan, Where], ...]:
     places = {pool.name: where for pool, where in parts.pools}
     if given:
         plans = pools_named(given, {pool.name: pool for pool, _ in parts.pools}, shown)
@@ -139,7 +133,7 @@ def _pools(parts: _Parts, given: Sequence[str], shown: Shown) -> tuple[tuple[Poo
     return tuple((with_usual_texts(plan), places.get(plan.name, Where("--pool", plan.name))) for plan in plans)
 
 
-def _questions(parts: _Parts, shown: Shown) -> tuple[tuple[tuple[Asked, Where], ...], tuple[Note, ...]]:
+def _questions(parts: Parts, shown: Shown) -> tuple[tuple[tuple[Asked, Where], ...], tuple[Note, ...]]:
     if parts.questions:
         return parts.questions, ()
     of_table = questions_of_table(shown)
@@ -151,104 +145,42 @@ def _questions(parts: _Parts, shown: Shown) -> tuple[tuple[tuple[Asked, Where], 
     return tuple((asked, Where(FILE, asked.id)) for asked in made), told
 
 
-def _check(study: Study, parts: _Parts, shown: Shown, where: Where) -> tuple[Note, ...]:
-    known = [*(pool.name for pool in study.pools), *(pool.name for pool, _ in parts.pools)]
+def _check(parts: Parts, known: Sequence[str], shown: Shown, where: Where) -> tuple[Note, ...]:
+    """How the parts fit each other and the corpus. known : pools of the study and of its file."""
+    pools = tuple(pool for pool, _ in parts.pools)
+    questions = {asked.id: asked for asked, _ in parts.questions}
     check_questions(parts.questions, where)
     for asked, place in parts.questions:
-        check_question_texts(asked, place, study.pools)
+        check_question_texts(asked, place, pools)
     for pool, place in parts.pools:
         check_text(pool.consent, "consent", place, (pool,), needed=True)
         check_text(pool.welcome, "welcome", place, (pool,))
         check_text(pool.title, "title", place, (pool,))
     for screening, place in parts.screening:
-        check_screening(screening, place, study.pools, known)
-    questions = {asked.id: asked for asked in study.questions}
+        check_screening(screening, place, pools, known)
     for gold, place in parts.gold:
         check_gold(gold, place, questions, shown)
-    return check_items(study.questions, study.pools, shown)
+    return check_items(tuple(questions.values()), pools, shown)
+
+
+def _check_usual(plans: Sequence[tuple[PoolPlan, Where]], *, usual: bool) -> None:
+    """Refuse the usual texts for raters who read another language. usual : whether the questions are the usual ones."""
+    for pool, _ in plans:
+        for language in pool.languages:
+            if language.partition("-")[0] not in LANGUAGES and (usual or not said(pool.consent, language)):
+                known = ", ".join(LANGUAGES)
+                raise UsageError("study.usual_language", pool=pool.name, language=language, known=known)
 
 
 def _check_options(given: dict[str, int]) -> None:
     for name, value in given.items():
-        if not LEAST[name] <= value <= MOST[name]:
+        low, high = NUMBERS[name]
+        if not low <= value <= high:
             option = "--" + name.replace("_", "-")
-            raise UsageError("study.option_range", option=option, value=value, low=LEAST[name], high=MOST[name])
-
-
-def _read(path: Path) -> _Parts:
-    top = Entries(Where(str(path)), _parsed(path))
-    name = top.text("name")
-    pools = tuple((read_pool(one), one.where) for one in top.tables("pools"))
-    check_unique([(pool.name, where) for pool, where in pools], "name")
-    questions = tuple((read_question(one), one.where) for one in top.tables("questions"))
-    check_unique([(asked.id, where) for asked, where in questions], "id")
-    screening = tuple((_screening(one), one.where) for one in top.tables("screening"))
-    check_unique([(asked.id, where) for asked, where in screening], "id")
-    gold = tuple((_gold(one), one.where) for one in top.tables("gold"))
-    check_unique([(f"{one.item_id} / {one.question}", where) for one, where in gold], "item, question")
-    numbers = _numbers(top)
-    top.close()
-    return _Parts(name, questions, pools, screening, gold, numbers)
-
-
-def _parsed(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError("study.file_unreadable", file=str(path), value=error.strerror or str(error)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError("input.toml_broken", file=str(path), value=str(error)) from error
-
-
-def _numbers(top: Entries) -> dict[str, Any]:
-    found: dict[str, Any] = {name: top.whole(name, 0, LEAST[name], MOST[name]) for name in LEAST if top.has(name)}
-    if top.has("lease_minutes"):
-        lease = top.number("lease_minutes")
-        if lease is None or not LEASES[0] <= lease <= LEASES[1]:
-            raise top.where.error("number_range", entry="lease_minutes", value=lease, low=LEASES[0], high=LEASES[1])
-        found["lease_minutes"] = lease
-    return found
-
-
-def _screening(entries: Entries) -> Screening:
-    asked = Screening(
-        id=entries.name("id"),
-        options=read_options(entries),
-        text=entries.texts("text"),
-        kind="many" if entries.choice("kind", KINDS, "one") == "many" else "one",
-        accept=_accepted(entries),
-        all_of=entries.flag("all_of", default=False),
-        keep=entries.flag("keep", default=False),
-    )
-    entries.close()
-    if len(asked.options) < 2:
-        raise entries.where.error("options_few", count=len(asked.options))
-    if asked.all_of and asked.kind == "one":
-        raise entries.where.error("all_of_one")
-    return asked
-
-
-def _accepted(entries: Entries) -> dict[str, tuple[str, ...]]:
-    """pool -> values; a bare list is meant for every pool."""
-    if not entries.has("accept"):
-        return {}
-    given = entries.table["accept"]
-    if isinstance(given, dict):
-        return {pool: entries.values(f"accept.{pool}", value) for pool, value in given.items()}
-    return {EVERY_POOL: entries.values("accept", given)}
+            raise UsageError("study.option_range", option=option, value=value, low=low, high=high)
 
 
 def _for_pools(asked: Screening, pools: Sequence[str]) -> Screening:
     if EVERY_POOL not in asked.accept:
         return asked
     return replace(asked, accept=dict.fromkeys(pools, asked.accept[EVERY_POOL]))
-
-
-def _gold(entries: Entries) -> Gold:
-    item, question = entries.needed("item"), entries.needed("question")
-    if not entries.has("accept"):
-        raise entries.where.error("key_missing", value="accept")
-    given = entries.table["accept"]
-    gold = Gold(item, question, entries.values("accept", given if isinstance(given, list) else [given]))
-    entries.close()
-    return gold

@@ -24,9 +24,10 @@ def questions_of_table(corpus: Shown) -> tuple[tuple[Asked, Where], ...]:
     """Every question of the corpus's questions table, with its place; none where there is no table.
 
     Columns beside those that the audit reads: ``low_end.<lang>``, ``high_end.<lang>``, ``labels.<lang>``,
-    ``help.<lang>`` and ``widget``. Without ``widget`` it follows from the scale: buttons up to 11 levels (a slider for placement), a
-    slider up to 101, a choice of labels, else a number. Labels that mean no answer become not applicable. The words of
-    an item stand in the place of the evaluation question, which is the first where no question has that role.
+    ``help.<lang>`` and ``widget``. Without ``widget`` it follows from the scale: buttons up to 11 levels (a slider for
+    placement), a slider up to 101, a choice of labels, else a number. Labels that mean no answer become not applicable.
+    The words of an item stand in the place of the evaluation question, which is the first where no question has that
+    role.
     """
     declared, table = corpus.questions.declared, corpus.questions.table
     if table is None:

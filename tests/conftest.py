@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.annotation.fixtures import cluster, database_url
+
+__all__ = ["cluster", "database_url"]
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -1,0 +1,153 @@
+"""Giving items out: blocks of places that a rater holds, and that go back when the rater leaves.
+
+What a rater holds is open as long as the rater is seen within the lease. The reasons for this form stand in
+docs/design/annotation-store.md.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from voirdire.annotation.batches import spec_of
+from voirdire.annotation.database import Database
+from voirdire.annotation.filling import HELD, Filling, wants
+from voirdire.annotation.inserting import happened
+from voirdire.annotation.locking import lock_pool, lock_rater
+from voirdire.annotation.nouns import Answer, Assignment
+from voirdire.annotation.schema import answers, batch_pools, events, raters
+from voirdire.annotation.schema import assignments as table
+
+
+def assign(db: Database, rater_id: str, now: float) -> int:
+    """Fill a rater's order up to the number of items that a rater of the batch gets; how many assignments came.
+
+    What expired in the pool goes back first. Items with most places left come first, chance (of the study's seed and
+    the rater's id) decides between equals. What the rater held once is taken again where a place is free. Repeats and
+    gold items come with the first items. None for a closed batch or a rater who finished. Raises Deleted.
+    """
+    if _has_all(db, rater_id, now):
+        return 0
+    with db.writing() as connection:
+        who = _lock_with_pool(connection, rater_id)
+        connection.execute(update(raters).where(raters.c.id == rater_id).values(seen_at=max(now, who.seen_at)))
+        if who.state != "active" or not who.open:
+            return 0
+        spec = spec_of(db, connection, who.batch_id)
+        _release(connection, who.batch_id, who.pool, now, now - 60 * spec.study.lease_minutes)
+        filling = Filling(spec, who.pool, rater_id, _mine(connection, rater_id), _slots(connection, who))
+        return _apply(connection, filling, who, now)
+
+
+def work(db: Database, rater_id: str) -> list[Assignment]:
+    """A rater's assignments in order with their answers: open, done, and surplus ones, which are done as well."""
+    held = (table.c.rater_id == rater_id) & table.c.state.in_(HELD)
+    given: dict[str, dict[str, Answer]] = defaultdict(dict)
+    with db.reading() as connection:
+        rows = connection.execute(select(table).where(held).order_by(table.c.place)).all()
+        mine = answers.join(table, table.c.id == answers.c.assignment_id)
+        for row in connection.execute(select(answers).select_from(mine).where(held)):
+            given[row.assignment_id][row.question] = Answer(
+                row.question, row.value, row.comment, row.language, row.seconds, row.answered_at
+            )
+    return [Assignment(row.id, row.item_id, row.kind, row.state, row.place, given[row.id]) for row in rows]
+
+
+def release_expired(db: Database, batch_id: int, now: float) -> int:
+    """Take back what raters hold who were not seen within the lease; how many assignments. Raises NotFoundError."""
+    with db.writing() as connection:
+        before = now - 60 * spec_of(db, connection, batch_id).study.lease_minutes
+        pools = select(batch_pools.c.pool).where(batch_pools.c.batch_id == batch_id).order_by(batch_pools.c.pool)
+        held = connection.execute(pools.with_for_update()).scalars().all()
+        return sum(_release(connection, batch_id, pool, now, before) for pool in held)
+
+
+def finish(db: Database, rater_id: str, now: float) -> None:
+    """The rater has finished: what is open goes back. Answers may still be changed. Raises Deleted."""
+    with db.writing() as connection:
+        who = _lock_with_pool(connection, rater_id)
+        if who.state == "active":
+            _give_back(connection, who.batch_id, [rater_id], now)
+            finished = update(raters).where(raters.c.id == rater_id).values(state="finished", finished_at=now)
+            connection.execute(finished)
+            happened(connection, "finished", now, batch_id=who.batch_id, rater_id=rater_id)
+
+
+def free_slot(connection: Connection, batch_id: int, pool: str, item: str, wanted: int) -> int | None:
+    """The first free place of an item in a pool that the caller has locked."""
+    here = (table.c.batch_id == batch_id) & (table.c.pool == pool) & (table.c.item_id == item)
+    used = set(connection.execute(select(table.c.slot).where(here, table.c.slot.is_not(None))).scalars())
+    return next((slot for slot in range(1, wanted + 1) if slot not in used), None)
+
+
+def _has_all(db: Database, rater_id: str, now: float) -> bool:
+    """Whether nothing can come, found without a lock, so that loading a page again costs a read."""
+    from voirdire.annotation.raters import seen
+
+    with db.reading() as connection:
+        batch = connection.execute(select(raters.c.batch_id).where(raters.c.id == rater_id)).scalar()
+        if batch is None or wants(spec_of(db, connection, batch), _mine(connection, rater_id)):
+            return False
+    seen(db, rater_id, now)
+    return True
+
+
+def _mine(connection: Connection, rater_id: str) -> Sequence[Row[Any]]:
+    return connection.execute(select(table).where(table.c.rater_id == rater_id).order_by(table.c.place)).all()
+
+
+def _slots(connection: Connection, who: Row[Any]) -> dict[str, set[int]]:
+    """Item -> places taken in the pool."""
+    here = (table.c.batch_id == who.batch_id) & (table.c.pool == who.pool) & table.c.slot.is_not(None)
+    taken: dict[str, set[int]] = defaultdict(set)
+    for item, slot in connection.execute(select(table.c.item_id, table.c.slot).where(here)):
+        taken[item].add(slot)
+    return taken
+
+
+def _lock_with_pool(connection: Connection, rater_id: str) -> Row[Any]:
+    where = connection.execute(select(raters.c.batch_id, raters.c.pool).where(raters.c.id == rater_id)).first()
+    if where is not None:
+        lock_pool(connection, where.batch_id, where.pool)
+    return lock_rater(connection, rater_id)
+
+
+def _apply(connection: Connection, filling: Filling, who: Row[Any], now: float) -> int:
+    named = {"batch_id": who.batch_id, "rater_id": filling.rater_id}
+    for row, slot, place in filling.again:
+        values = {"state": "open", "slot": slot, "place": place, "assigned_at": now}
+        connection.execute(update(table).where(table.c.id == row.id).values(**values))
+        happened(connection, "taken_again", now, assignment_id=row.id, **named)
+    fresh = [{**row, **named, "assigned_at": now, "state": "open"} for row in filling.fresh]
+    if fresh:
+        connection.execute(insert(table), fresh)
+        happened(connection, "assigned", now, value=str(len(fresh)), **named)
+    return len(fresh) + len(filling.again)
+
+
+def _release(connection: Connection, batch_id: int, pool: str, now: float, before: float) -> int:
+    """Take back what raters of a locked pool hold who were last seen before a time."""
+    open_ones = select(table.c.id).where(table.c.rater_id == raters.c.id, table.c.state == "open").exists()
+    gone = (raters.c.batch_id == batch_id) & (raters.c.pool == pool) & (raters.c.seen_at < before) & open_ones
+    locked = select(raters.c.id).where(gone).order_by(raters.c.id).with_for_update(of=raters)
+    expired = connection.execute(locked).scalars().all()
+    return _give_back(connection, batch_id, expired, now) if expired else 0
+
+
+def _give_back(connection: Connection, batch_id: int, rater_ids: Sequence[str], now: float) -> int:
+    returned = (
+        update(table)
+        .where(table.c.rater_id.in_(rater_ids), table.c.state == "open")
+        .values(state="returned", slot=None)
+        .returning(table.c.id, table.c.rater_id)
+    )
+    rows = [
+        {"kind": "returned", "at": now, "batch_id": batch_id, "rater_id": row.rater_id, "assignment_id": row.id}
+        for row in connection.execute(returned)
+    ]
+    if rows:
+        connection.execute(insert(events), rows)
+    return len(rows)

@@ -1,0 +1,83 @@
+"""Batches: made once with a study that no longer changes, opened and closed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from voirdire.annotation.as_json import spec_from_json, spec_to_json
+from voirdire.annotation.database import Database
+from voirdire.annotation.inserting import happened
+from voirdire.annotation.nouns import Batch, BatchSpec
+from voirdire.annotation.schema import batch_pools
+from voirdire.annotation.schema import batches as table
+from voirdire.errors import NotFoundError, UsageError
+
+
+def create_batch(db: Database, spec: BatchSpec, now: float) -> Batch:
+    """Make a batch, open. Raises UsageError for a batch without items, with one twice, or without pools."""
+    _check(spec)
+    with db.writing() as connection:
+        values = {"spec": spec_to_json(spec), "open": True, "created_at": now}
+        number = connection.execute(insert(table).values(**values).returning(table.c.id)).scalar_one()
+        wanted = spec.study.raters_per_item
+        pools = [{"batch_id": number, "pool": pool.name, "wanted": wanted} for pool in spec.study.pools]
+        connection.execute(insert(batch_pools), pools)
+        happened(connection, "opened", now, batch_id=number)
+    return Batch(number, spec, True, now)
+
+
+def batches(db: Database) -> list[Batch]:
+    """All batches, the oldest first."""
+    with db.reading() as connection:
+        return [_batch(db, row) for row in connection.execute(select(table).order_by(table.c.id))]
+
+
+def batch(db: Database, number: int) -> Batch:
+    """The batch of this number. Raises NotFoundError."""
+    with db.reading() as connection:
+        return _batch(db, _row(connection, number))
+
+
+def set_open(db: Database, number: int, is_open: bool, now: float) -> None:
+    """Open or close a batch; a closed one takes no answers and no raters. Raises NotFoundError."""
+    with db.writing() as connection:
+        changed = connection.execute(
+            update(table).where(table.c.id == number, table.c.open != is_open).values(open=is_open)
+        )
+        if changed.rowcount:
+            happened(connection, "opened" if is_open else "closed", now, batch_id=number)
+        else:
+            _row(connection, number)
+
+
+def spec_of(db: Database, connection: Connection, number: int) -> BatchSpec:
+    """The specification of a batch, which is read from the database once. Raises NotFoundError."""
+    if number not in db.specs:
+        db.specs[number] = spec_from_json(_row(connection, number).spec)
+    return db.specs[number]
+
+
+def _row(connection: Connection, number: int) -> Row[Any]:
+    row = connection.execute(select(table).where(table.c.id == number)).first()
+    if row is None:
+        raise NotFoundError("annotation.batch_unknown", value=number)
+    return row
+
+
+def _batch(db: Database, row: Row[Any]) -> Batch:
+    if row.id not in db.specs:
+        db.specs[row.id] = spec_from_json(row.spec)
+    return Batch(row.id, db.specs[row.id], row.open, row.created_at)
+
+
+def _check(spec: BatchSpec) -> None:
+    if not spec.items:
+        raise UsageError("annotation.batch_empty", value=spec.name)
+    if not spec.study.pools:
+        raise UsageError("annotation.batch_no_pools", value=spec.name)
+    item, times = Counter(spec.items).most_common(1)[0]
+    if times > 1:
+        raise UsageError("annotation.batch_item_twice", value=item, batch=spec.name)

@@ -1,0 +1,1 @@
+"""The steps, one a file; a step is never changed after a release."""

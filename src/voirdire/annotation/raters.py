@@ -1,0 +1,205 @@
+"""Raters: joining by a link, coming back, moving to another device, being forgotten."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+
+from voirdire.annotation.batches import spec_of
+from voirdire.annotation.database import Database
+from voirdire.annotation.inserting import happened
+from voirdire.annotation.invitations import JOINED, TOKEN_BYTES
+from voirdire.annotation.locking import lock_pool, lock_rater
+from voirdire.annotation.nouns import Invitation, Rater
+from voirdire.annotation.refusals import BadValue, Closed, Deleted, Full
+from voirdire.annotation.schema import answers, assignments, batches, events, invitations
+from voirdire.annotation.schema import raters as table
+from voirdire.annotation.service_state import hashed, signed
+
+SEEN_STEP = 15.0
+"""Being seen is written down again only after so many seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """How many rows of a rater went."""
+
+    assignments: int
+    answers: int
+    events: int
+
+
+def join(
+    db: Database,
+    invitation: Invitation,
+    *,
+    language: str,
+    attributes: Mapping[str, Any],
+    passed: bool,
+    external: str = "",
+    now: float,
+) -> Rater:
+    """A new rater of the invitation's pool, or the one whom the link or the external id belongs to.
+
+    attributes : answers to screening that are kept, nothing of them for those who did not pass
+    external : id on a recruiting platform, of which a keyed hash is kept
+    Raises Closed for a closed batch or a revoked link, Full when enough have joined, BadValue for another language.
+    """
+    external_hash = _external(db, external)
+    with db.writing() as connection:
+        _hold(connection, invitation)
+        known = _returning(connection, invitation, external_hash)
+        if known is not None:
+            return _rater(known)
+        _check(db, connection, invitation, language, passed)
+        row = {
+            "id": secrets.token_hex(8),
+            "batch_id": invitation.batch,
+            "pool": invitation.pool,
+            "invitation_id": invitation.id,
+            "state": "active" if passed else "screened_out",
+            "language": language,
+            "attributes": orjson.dumps(dict(attributes) if passed else {}).decode(),
+            "external_hash": external_hash,
+            "joined_at": now,
+            "seen_at": now,
+        }
+        made = connection.execute(insert(table).values(**row).returning(table)).one()
+        happened(connection, "joined", now, batch_id=invitation.batch, rater_id=made.id, language=language)
+        return _rater(made)
+
+
+def returning(db: Database, invitation: Invitation, external: str = "") -> Rater | None:
+    """Whom a personal link or an external id belongs to."""
+    external_hash = _external(db, external)
+    with db.reading() as connection:
+        row = _returning(connection, invitation, external_hash)
+    return None if row is None else _rater(row)
+
+
+def rater(db: Database, rater_id: str) -> Rater | None:
+    """The rater of this id."""
+    return _one(db, table.c.id == rater_id)
+
+
+def raters(db: Database, batch_id: int) -> list[Rater]:
+    """The raters of a batch in the order in which they joined, deleted ones too."""
+    with db.reading() as connection:
+        found = select(table).where(table.c.batch_id == batch_id).order_by(table.c.joined_at, table.c.id)
+        return [_rater(row) for row in connection.execute(found)]
+
+
+def set_language(db: Database, rater_id: str, language: str) -> None:
+    """Change the language of a rater's pages. Raises Deleted, and BadValue for one that the pool does not have."""
+    with db.writing() as connection:
+        row = lock_rater(connection, rater_id)
+        _check_language(db, connection, row.batch_id, row.pool, language)
+        connection.execute(update(table).where(table.c.id == rater_id).values(language=language))
+
+
+def seen(db: Database, rater_id: str, now: float) -> None:
+    """The rater is there: what is open stays with them. Writes at most every 15 seconds."""
+    stale = (table.c.id == rater_id) & (table.c.seen_at < now - SEEN_STEP)
+    with db.reading() as connection:
+        if connection.execute(select(table.c.id).where(stale)).first() is None:
+            return
+    with db.writing() as connection:
+        connection.execute(update(table).where(stale).values(seen_at=now))
+
+
+def resume_link(db: Database, rater_id: str) -> str:
+    """A token by which the rater goes on with another device; an earlier one ends. Raises Deleted."""
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    with db.writing() as connection:
+        lock_rater(connection, rater_id)
+        connection.execute(update(table).where(table.c.id == rater_id).values(resume_hash=hashed(token)))
+    return token
+
+
+def by_resume(db: Database, token: str) -> Rater | None:
+    """The rater of a resume token."""
+    return _one(db, table.c.resume_hash == hashed(token))
+
+
+def delete_rater(db: Database, rater_id: str, now: float) -> Deletion:
+    """Forget a rater: answers, history, attributes and hashes go, id, pool and times stay; places are free again.
+
+    Deleting twice is no error. Raises Deleted when there is no such rater.
+    """
+    with db.writing() as connection:
+        pool = connection.execute(select(table.c.batch_id, table.c.pool).where(table.c.id == rater_id)).first()
+        if pool is None:
+            raise Deleted("annotation.deleted", value=rater_id)
+        lock_pool(connection, pool.batch_id, pool.pool)
+        blank = {"attributes": "{}", "external_hash": None, "resume_hash": None, "language": ""}
+        alive = (table.c.id == rater_id) & (table.c.state != "deleted")
+        gone = update(table).where(alive).values(state="deleted", deleted_at=now, finished_at=None, **blank)
+        if not connection.execute(gone).rowcount:
+            return Deletion(0, 0, 0)
+        mine = select(assignments.c.id).where(assignments.c.rater_id == rater_id)
+        removed = Deletion(
+            answers=connection.execute(delete(answers).where(answers.c.assignment_id.in_(mine))).rowcount,
+            assignments=connection.execute(delete(assignments).where(assignments.c.rater_id == rater_id)).rowcount,
+            events=connection.execute(delete(events).where(events.c.rater_id == rater_id)).rowcount,
+        )
+        happened(connection, "deleted", now, batch_id=pool.batch_id, rater_id=rater_id)
+    return removed
+
+
+def _external(db: Database, external: str) -> str | None:
+    return signed(db, "external", external) if external else None
+
+
+def _hold(connection: Connection, invitation: Invitation) -> None:
+    """Lock the invitation, so that joining by it goes one after the other."""
+    held = select(invitations.c.revoked_at).where(invitations.c.id == invitation.id).with_for_update()
+    row = connection.execute(held).first()
+    if row is None or row.revoked_at is not None:
+        raise Closed("annotation.link_revoked", value=invitation.label or invitation.id)
+
+
+def _returning(connection: Connection, invitation: Invitation, external_hash: str | None) -> Row[Any] | None:
+    here = (table.c.batch_id == invitation.batch) & (table.c.state != "deleted")
+    if external_hash is not None:
+        known = connection.execute(select(table).where(here, table.c.external_hash == external_hash)).first()
+        if known is not None:
+            return known
+    if invitation.most_raters == 1:
+        return connection.execute(select(table).where(here, table.c.invitation_id == invitation.id)).first()
+    return None
+
+
+def _check(db: Database, connection: Connection, invitation: Invitation, language: str, passed: bool) -> None:
+    is_open = connection.execute(select(batches.c.open).where(batches.c.id == invitation.batch)).scalar_one()
+    if not is_open:
+        raise Closed("annotation.closed", value=invitation.batch)
+    _check_language(db, connection, invitation.batch, invitation.pool, language)
+    if not passed or invitation.most_raters is None:
+        return
+    joined = (table.c.invitation_id == invitation.id) & table.c.state.in_(JOINED)
+    if connection.execute(select(func.count()).select_from(table).where(joined)).scalar_one() >= invitation.most_raters:
+        raise Full("annotation.full", count=invitation.most_raters)
+
+
+def _check_language(db: Database, connection: Connection, batch_id: int, pool: str, language: str) -> None:
+    languages = spec_of(db, connection, batch_id).study.pool(pool).languages
+    if language not in languages:
+        raise BadValue("annotation.language", value=language, known=", ".join(languages))
+
+
+def _one(db: Database, which: ColumnElement[bool]) -> Rater | None:
+    with db.reading() as connection:
+        row = connection.execute(select(table).where(which)).first()
+    return None if row is None else _rater(row)
+
+
+def _rater(row: Row[Any]) -> Rater:
+    return Rater(
+        row.id, row.batch_id, row.pool, row.invitation_id, row.state, row.language, orjson.loads(row.attributes),
+        row.joined_at, row.seen_at,
+    )  # fmt: skip

@@ -1,0 +1,78 @@
+"""Whether an answer is one that the question can have."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from voirdire.annotation.nouns import NOT_APPLICABLE, Asked, Given, PoolPlan, Study
+from voirdire.annotation.refusals import BadValue
+
+KEY = re.compile(r"[A-Za-z0-9_-]{16,64}")
+ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+NUMBER = re.compile(r"-?\d{1,12}(\.\d{1,12})?")
+LONGEST_TEXT = 5000
+LONGEST_SECONDS = 86_400.0
+
+
+def check_given(study: Study, plan: PoolPlan, given: Given) -> None:
+    """Raise BadValue for an answer that the study does not allow: question, value, comment, language, seconds."""
+    known = {question.id: question for question in study.questions}
+    question = known.get(given.question)
+    if question is None:
+        raise BadValue("annotation.question_unknown", value=given.question, known=", ".join(known))
+    if given.value is not None and not allowed(question, given.value):
+        raise BadValue("annotation.bad_value", question=question.id, value=given.value, known=told(question))
+    if given.comment and not (question.comment and is_text(given.comment)):
+        raise BadValue("annotation.bad_comment", question=question.id, limit=LONGEST_TEXT)
+    if given.language and given.language not in plan.languages:
+        raise BadValue("annotation.language", value=given.language, known=", ".join(plan.languages))
+    if not math.isfinite(given.seconds) or given.seconds < 0:
+        raise BadValue("annotation.bad_seconds", question=question.id, value=given.seconds)
+
+
+def check_key(key: str) -> None:
+    """Raise BadValue for a key that is not 16 to 64 characters of A-Z a-z 0-9 - _."""
+    if not KEY.fullmatch(key):
+        raise BadValue("annotation.bad_key", value=key)
+
+
+def allowed(question: Asked, value: str) -> bool:
+    """Whether a value is an answer to a question.
+
+    >>> allowed(Asked("q", "buttons", low=1, high=5), "5"), allowed(Asked("q", "buttons", low=1, high=5), "5.0")
+    (True, False)
+    """
+    if value == NOT_APPLICABLE and question.not_applicable:
+        return True
+    if question.widget == "text":
+        return bool(value.strip()) and is_text(value)
+    if question.widget == "number":
+        return bool(NUMBER.fullmatch(value)) and _within(question, float(value))
+    return value in values(question)
+
+
+def values(question: Asked) -> tuple[str, ...]:
+    """The values of a question with buttons, a slider or a choice: its levels, else its options."""
+    if question.widget in ("buttons", "slider") and question.low is not None and question.high is not None:
+        return tuple(str(level) for level in range(math.ceil(question.low), math.floor(question.high) + 1))
+    return tuple(option.value for option in question.options)
+
+
+def told(question: Asked) -> str:
+    """What a question takes, for an error."""
+    if question.widget in ("number", "text"):
+        ends = ("" if end is None else f"{end:g}" for end in (question.low, question.high))
+        known = ["..".join(ends)] if question.widget == "number" else [f"1..{LONGEST_TEXT}"]
+    else:
+        known = list(values(question))
+    return ", ".join([*known, *([NOT_APPLICABLE] if question.not_applicable else [])])
+
+
+def is_text(text: str) -> bool:
+    """Whether a text can be kept: not too long, and without characters that databases refuse."""
+    return len(text) <= LONGEST_TEXT and not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
+
+
+def _within(question: Asked, number: float) -> bool:
+    return (question.low is None or number >= question.low) and (question.high is None or number <= question.high)

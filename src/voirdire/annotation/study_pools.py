@@ -9,10 +9,9 @@ from urllib.parse import urlsplit
 from voirdire.annotation.material import Shown
 from voirdire.annotation.nouns import PoolPlan
 from voirdire.annotation.study_defaults import CULTURES
-from voirdire.annotation.study_entries import NAME, NAME_LENGTH, Entries, listed, shown
+from voirdire.annotation.study_entries import NAME, NAME_LENGTH, Entries, shown
 from voirdire.annotation.wording import CODE
 from voirdire.errors import UsageError
-from voirdire.texts import LANGUAGES
 
 
 def read_pool(entries: Entries) -> PoolPlan:
@@ -65,7 +64,7 @@ def pools_of_cultures(corpus: Shown) -> tuple[PoolPlan, ...]:
         if not NAME.fullmatch(culture):
             raise UsageError("study.culture_form", value=shown(culture), count=NAME_LENGTH)
     if not corpus.cultures:
-        raise UsageError("study.no_pools", known=listed(corpus.languages or LANGUAGES[:1]))
+        raise UsageError("study.no_pools")
     return tuple(PoolPlan(culture, (usual_language(culture, corpus),)) for culture in corpus.cultures)
 
 

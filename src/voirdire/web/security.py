@@ -80,20 +80,30 @@ def session_of(request: Request, role: Role) -> Session | None:
     return Session(role, told["nonce"], told["who"]) if told.get("role") == role else None
 
 
+def new_session(role: Role, who: str = "") -> Session:
+    """A session that no response carries yet."""
+    return Session(role, secrets.token_urlsafe(18), who)
+
+
 def start_session(response: Response, service: Service, role: Role, who: str = "") -> Session:
     """A new session, set as a cookie of the response."""
-    session = Session(role, secrets.token_urlsafe(18), who)
-    value = service.session_signer.dumps({"role": role, "nonce": session.nonce, "who": who})
+    session = new_session(role, who)
+    keep_session(response, service, session)
+    return session
+
+
+def keep_session(response: Response, service: Service, session: Session) -> None:
+    """Set a session as a cookie of the response."""
+    value = service.session_signer.dumps({"role": session.role, "nonce": session.nonce, "who": session.who})
     response.set_cookie(
-        cookie_name(service, role),
+        cookie_name(service, session.role),
         str(value),
-        max_age=AGE[role],
+        max_age=AGE[session.role],
         path=service.settings.root or "/",
         secure=service.settings.secure,
         httponly=True,
         samesite="lax",
     )
-    return session
 
 
 def end_session(response: Response, service: Service, role: Role) -> None:
@@ -104,7 +114,7 @@ def end_session(response: Response, service: Service, role: Role) -> None:
 def csrf_token(service: Service, session: Session) -> str:
     """What requests that change something must carry in this session."""
     told = f"{session.role}:{session.who}:{session.nonce}".encode()
-    return hmac.new(service.state.signing_key.encode(), told, hashlib.sha256).hexdigest()
+    return hmac.new(service.state.signing_key, told, hashlib.sha256).hexdigest()
 
 
 def check_csrf(request: Request, session: Session, given: str | None) -> None:

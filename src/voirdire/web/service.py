@@ -13,9 +13,11 @@ from starlette.requests import Request
 from voirdire.annotation.database import Database
 from voirdire.annotation.material import Shown, read_shown
 from voirdire.annotation.nouns import Study
-from voirdire.annotation.service_state import ServiceState, service_state
+from voirdire.annotation.service_state import ServiceState, service_state, signed
 from voirdire.annotation.study_file import read_study
 from voirdire.web.settings import Settings
+
+IMAGE_KEY_LENGTH = 24
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,18 @@ class Service:
     def session_signer(self) -> URLSafeTimedSerializer:
         """Signs what cookies hold."""
         return URLSafeTimedSerializer(self.state.signing_key, salt="voirdire.session")
+
+    def image_key(self, item_id: str) -> str:
+        """What stands for an item in the address of its image: 24 hex digits that tell nothing of it."""
+        return signed(self.database, "image", item_id)[:IMAGE_KEY_LENGTH]
+
+    def item_of_image(self, key: str) -> str | None:
+        """The item with this image key; None when there is none."""
+        return self._by_image_key.get(key)
+
+    @cached_property
+    def _by_image_key(self) -> dict[str, str]:
+        return {self.image_key(name): name for name, item in self.shown.items.items() if item.image is not None}
 
 
 def open_service(settings: Settings) -> Service:

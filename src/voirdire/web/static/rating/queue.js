@@ -1,0 +1,164 @@
+// Answers on their way. Each has a random key and stands in the browser's storage until the service has answered, so
+// that none is lost; the service applies a key once, so that none counts twice.
+
+import { pauseAfter } from "./api.js";
+
+const REFUSED = new Set([400, 404, 409, 410, 413, 422]);
+
+function randomKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(18));
+  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_");
+}
+
+// The browser's storage. Where the browser refuses it, answers are held by the open page alone.
+class Shelf {
+  constructor(prefix) {
+    this.prefix = prefix;
+    this.storage = usable();
+  }
+
+  read() {
+    const names = Object.keys(this.storage ?? {}).filter((name) => name.startsWith(this.prefix));
+    return names.sort().map((name) => JSON.parse(this.storage.getItem(name)));
+  }
+
+  write(entry) {
+    if (!this.storage) return;
+    try {
+      this.storage.setItem(this.prefix + entry.id, JSON.stringify(entry));
+    } catch {
+      this.storage = null;
+    }
+  }
+
+  remove(entry) {
+    this.storage?.removeItem(this.prefix + entry.id);
+  }
+}
+
+function usable() {
+  try {
+    return window.localStorage;
+  } catch {
+    return null;
+  }
+}
+
+export class Queue {
+  // told: { changed(state, count), saved(entry, body), refused(entry, error) }
+  constructor(api, rater, told) {
+    this.api = api;
+    this.rater = rater;
+    this.told = told;
+    this.shelf = new Shelf(`voirdire.answer.${rater}.`);
+    this.entries = this.shelf.read();
+    this.count = 0;
+    this.failures = 0;
+    this.flying = null;
+    this.running = false;
+    this.emptied = [];
+    this.rouse = () => {};
+  }
+
+  get size() {
+    return this.entries.length;
+  }
+
+  // What was answered in an item and has not been saved yet: question -> entry.
+  pending(assignment) {
+    return new Map(this.entries.filter((entry) => entry.assignment === assignment).map((entry) => [entry.question, entry]));
+  }
+
+  // settle: milliseconds in which a further answer to the same question takes the place of this one
+  put(answer, settle = 0) {
+    const same = (entry) => entry.assignment === answer.assignment && entry.question === answer.question;
+    const older = this.entries.filter((entry) => same(entry) && entry !== this.flying);
+    this.count += 1;
+    const key = randomKey();
+    const order = `${String(Date.now()).padStart(15, "0")}.${String(this.count).padStart(6, "0")}`;
+    const entry = { ...answer, key, id: `${order}.${key}`, ready: Date.now() + settle };
+    this.shelf.write(entry);
+    this.entries = [...this.entries.filter((one) => !older.includes(one)), entry];
+    older.forEach((one) => this.shelf.remove(one));
+    this.told.changed("saving", this.size);
+    this.run();
+  }
+
+  // Send now, without waiting for further answers or for the end of a pause.
+  wake() {
+    this.entries.forEach((entry) => { entry.ready = 0; });
+    this.rouse();
+    this.run();
+  }
+
+  whenEmpty() {
+    if (!this.size) return Promise.resolve();
+    return new Promise((resolve) => { this.emptied.push(resolve); });
+  }
+
+  async run() {
+    if (this.running) return;
+    this.running = true;
+    while (this.size) {
+      const entry = this.entries[0];
+      const early = entry.ready - Date.now();
+      if (early > 0) {
+        await this.#pause(early);
+        continue;
+      }
+      const wait = await this.#send(entry);
+      if (wait > 0) await this.#pause(wait);
+    }
+    this.running = false;
+    this.told.changed("saved", 0);
+    this.emptied.splice(0).forEach((resolve) => resolve());
+  }
+
+  #pause(milliseconds) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.rouse = () => { clearTimeout(timer); resolve(); };
+    });
+  }
+
+  #drop(entry) {
+    this.shelf.remove(entry);
+    this.entries = this.entries.filter((one) => one !== entry);
+    this.failures = 0;
+  }
+
+  // Send one answer; how long to wait before the next attempt.
+  async #send(entry) {
+    const { key, assignment, question, value, comment, language, seconds } = entry;
+    this.flying = entry;
+    const { status, body, pause } = await this.api.post(
+      "/api/answers", { key, assignment, question, value, comment, language, seconds }, true,
+    );
+    this.flying = null;
+    if (status === 200) {
+      this.#drop(entry);
+      this.told.saved(entry, body, this.size);
+      return 0;
+    }
+    if (REFUSED.has(status)) {
+      this.#drop(entry);
+      this.told.refused(entry, body.error);
+      return 0;
+    }
+    this.failures += 1;
+    const state = status === 401 ? "nobody" : status === 403 ? await this.#renewed() : status === 0 ? "waiting" : "busy";
+    if (state === "renewed" && this.failures < 3) return 0;
+    this.told.changed(state === "renewed" ? "busy" : state, this.size);
+    return Math.max(1000 * Math.min(pause, 60), pauseAfter(this.failures));
+  }
+
+  // The session may have begun anew in another window: take its token if it is the same rater's.
+  async #renewed() {
+    const { status, body } = await this.api.get("/api/session");
+    if (status === 401) return "nobody";
+    if (status !== 200) return status === 0 ? "waiting" : "busy";
+    if (body.rater !== this.rater) return "somebody";
+    this.api.csrf = body.csrf;
+    return "renewed";
+  }
+}

@@ -40,7 +40,7 @@ class Cluster:
     def __init__(self, **settings: str) -> None:
         found = programs()
         if found is None:
-            raise RuntimeError(programs)
+            raise LookupError("initdb")
         self.bin = found
         self.folder = Path(tempfile.mkdtemp(prefix="voirdire-postgres-"))
         self.user = _user()

@@ -16,15 +16,19 @@ from voirdire.annotation.batches import spec_of
 from voirdire.annotation.database import Database
 from voirdire.annotation.filling import HELD
 from voirdire.annotation.inserting import insert_for
-from voirdire.annotation.locking import lock_pool, lock_rater
+from voirdire.annotation.locking import lock_rater, lock_rater_and_pool
 from voirdire.annotation.nouns import AssignmentState, Given, Saved, Study
 from voirdire.annotation.raters import SEEN_STEP
 from voirdire.annotation.refusals import BadValue, Closed, Deleted, KeyReused, NotYours, Refused
 from voirdire.annotation.schema import answers as table
-from voirdire.annotation.schema import assignments, events, raters
-from voirdire.annotation.values import ID, LONGEST_SECONDS, check_given, check_key
+from voirdire.annotation.schema import assignments, batches, events, raters
+from voirdire.annotation.untrusted import is_id, short
+from voirdire.annotation.values import LONGEST_SECONDS, check_given, check_key
 
 __all__ = ["BadValue", "Closed", "Deleted", "KeyReused", "NotYours", "Refused", "save"]
+
+LATE = ("returned", "surplus")
+DONE = ("done", "surplus")
 
 
 def save(db: Database, rater_id: str, given: Given, now: float) -> Saved:
@@ -37,30 +41,35 @@ def save(db: Database, rater_id: str, given: Given, now: float) -> Saved:
     them Refused; and Unavailable, after which the same answer may be sent again.
     """
     check_key(given.key)
-    if not ID.fullmatch(given.assignment):
-        raise NotYours("annotation.not_yours", value=given.assignment)
+    if not is_id(given.assignment):
+        raise NotYours("annotation.not_yours", value=short(given.assignment))
     with db.writing() as connection:
-        saved = _save(db, connection, rater_id, given, now, pool_locked=db.is_sqlite)
+        who = lock_rater(connection, rater_id)
+        saved = _save(db, connection, rater_id, who, given, now, pool_locked=db.is_sqlite)
     if saved is not None:
         return saved
     with db.writing() as connection:
-        where = connection.execute(select(raters.c.batch_id, raters.c.pool).where(raters.c.id == rater_id)).first()
-        if where is not None:
-            lock_pool(connection, where.batch_id, where.pool)
-        saved = _save(db, connection, rater_id, given, now, pool_locked=True)
+        who = lock_rater_and_pool(connection, rater_id)
+        saved = _save(db, connection, rater_id, who, given, now, pool_locked=True)
     assert saved is not None
     return saved
 
 
 def _save(
-    db: Database, connection: Connection, rater_id: str, given: Given, now: float, *, pool_locked: bool
+    db: Database,
+    connection: Connection,
+    rater_id: str,
+    who: Row[Any],
+    given: Given,
+    now: float,
+    *,
+    pool_locked: bool,
 ) -> Saved | None:
     """Save; None when nothing was written because the pool has to be locked first."""
-    who = lock_rater(connection, rater_id)
     study = spec_of(db, connection, who.batch_id).study
     check_given(study, study.pool(who.pool), given)
     at = _standing(connection, rater_id, given, study)
-    if not who.open:
+    if not at.open:
         return _known(connection, rater_id, given, at, Closed("annotation.closed", value=who.batch_id))
     if at.state in LATE and at.kind == "item" and not pool_locked:
         return None
@@ -77,7 +86,8 @@ def _save(
 def _standing(connection: Connection, rater_id: str, given: Given, study: Study) -> Row[Any]:
     """How the assignment stands. Raises NotYours.
 
-    others : required questions besides the given one that are answered; total, done : assignments of the rater
+    others : required questions besides the given one that are answered; total, done : assignments of the rater;
+    open : of the batch, read after the rater was locked
     """
     others = [question.id for question in study.questions if question.required and question.id != given.question]
     named = {"rater": rater_id, "assignment": given.assignment, "others": others}
@@ -154,15 +164,13 @@ def _move(
     return state
 
 
-LATE = ("returned", "surplus")
-DONE = ("done", "surplus")
-
-
 def _standing_statement() -> Any:
     mine = assignments.alias("mine")
     answered = (table.c.assignment_id == assignments.c.id) & table.c.question.in_(bindparam("others", expanding=True))
     others = select(func.count()).select_from(table).where(answered).scalar_subquery()
     columns = [assignments.c[name] for name in ("id", "item_id", "kind", "state", "slot", "wanted")]
+    columns.append(batches.c.open)
+    with_batch = assignments.join(batches, batches.c.id == assignments.c.batch_id)
     return (
         select(
             *columns,
@@ -170,7 +178,7 @@ def _standing_statement() -> Any:
             func.sum(case((mine.c.state.in_(DONE), 1), else_=0)).label("done"),
             func.sum(case((mine.c.state.in_(HELD), 1), else_=0)).label("total"),
         )
-        .select_from(assignments.join(mine, mine.c.rater_id == assignments.c.rater_id))
+        .select_from(with_batch.join(mine, mine.c.rater_id == assignments.c.rater_id))
         .where(assignments.c.id == bindparam("assignment"), assignments.c.rater_id == bindparam("rater"))
         .group_by(*columns)
     )

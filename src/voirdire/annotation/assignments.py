@@ -16,9 +16,10 @@ from voirdire.annotation.batches import spec_of
 from voirdire.annotation.database import Database
 from voirdire.annotation.filling import HELD, Filling, wants
 from voirdire.annotation.inserting import happened
-from voirdire.annotation.locking import lock_pool, lock_rater
+from voirdire.annotation.locking import is_open, lock_pools, lock_rater_and_pool
 from voirdire.annotation.nouns import Answer, Assignment
-from voirdire.annotation.schema import answers, batch_pools, events, raters
+from voirdire.annotation.raters import seen
+from voirdire.annotation.schema import answers, events, raters
 from voirdire.annotation.schema import assignments as table
 
 
@@ -32,9 +33,9 @@ def assign(db: Database, rater_id: str, now: float) -> int:
     if _has_all(db, rater_id, now):
         return 0
     with db.writing() as connection:
-        who = _lock_with_pool(connection, rater_id)
+        who = lock_rater_and_pool(connection, rater_id)
         connection.execute(update(raters).where(raters.c.id == rater_id).values(seen_at=max(now, who.seen_at)))
-        if who.state != "active" or not who.open:
+        if who.state != "active" or not is_open(connection, who.batch_id):
             return 0
         spec = spec_of(db, connection, who.batch_id)
         _release(connection, who.batch_id, who.pool, now, now - 60 * spec.study.lease_minutes)
@@ -60,15 +61,14 @@ def release_expired(db: Database, batch_id: int, now: float) -> int:
     """Take back what raters hold who were not seen within the lease; how many assignments. Raises NotFoundError."""
     with db.writing() as connection:
         before = now - 60 * spec_of(db, connection, batch_id).study.lease_minutes
-        pools = select(batch_pools.c.pool).where(batch_pools.c.batch_id == batch_id).order_by(batch_pools.c.pool)
-        held = connection.execute(pools.with_for_update()).scalars().all()
-        return sum(_release(connection, batch_id, pool, now, before) for pool in held)
+        pools = lock_pools(connection, batch_id)
+        return sum(_release(connection, batch_id, pool, now, before) for pool in pools)
 
 
 def finish(db: Database, rater_id: str, now: float) -> None:
     """The rater has finished: what is open goes back. Answers may still be changed. Raises Deleted."""
     with db.writing() as connection:
-        who = _lock_with_pool(connection, rater_id)
+        who = lock_rater_and_pool(connection, rater_id)
         if who.state == "active":
             _give_back(connection, who.batch_id, [rater_id], now)
             finished = update(raters).where(raters.c.id == rater_id).values(state="finished", finished_at=now)
@@ -85,8 +85,6 @@ def free_slot(connection: Connection, batch_id: int, pool: str, item: str, wante
 
 def _has_all(db: Database, rater_id: str, now: float) -> bool:
     """Whether nothing can come, found without a lock, so that loading a page again costs a read."""
-    from voirdire.annotation.raters import seen
-
     with db.reading() as connection:
         batch = connection.execute(select(raters.c.batch_id).where(raters.c.id == rater_id)).scalar()
         if batch is None or wants(spec_of(db, connection, batch), _mine(connection, rater_id)):
@@ -106,13 +104,6 @@ def _slots(connection: Connection, who: Row[Any]) -> dict[str, set[int]]:
     for item, slot in connection.execute(select(table.c.item_id, table.c.slot).where(here)):
         taken[item].add(slot)
     return taken
-
-
-def _lock_with_pool(connection: Connection, rater_id: str) -> Row[Any]:
-    where = connection.execute(select(raters.c.batch_id, raters.c.pool).where(raters.c.id == rater_id)).first()
-    if where is not None:
-        lock_pool(connection, where.batch_id, where.pool)
-    return lock_rater(connection, rater_id)
 
 
 def _apply(connection: Connection, filling: Filling, who: Row[Any], now: float) -> int:

@@ -10,9 +10,11 @@ from sqlalchemy import Connection, Row, insert, select, update
 from voirdire.annotation.as_json import spec_from_json, spec_to_json
 from voirdire.annotation.database import Database
 from voirdire.annotation.inserting import happened
+from voirdire.annotation.locking import lock_pools
 from voirdire.annotation.nouns import Batch, BatchSpec
-from voirdire.annotation.schema import batch_pools
+from voirdire.annotation.schema import batch_pools, raters
 from voirdire.annotation.schema import batches as table
+from voirdire.annotation.untrusted import LONGEST_TOLD, is_number, is_text, short
 from voirdire.errors import NotFoundError, UsageError
 
 
@@ -42,15 +44,16 @@ def batch(db: Database, number: int) -> Batch:
 
 
 def set_open(db: Database, number: int, is_open: bool, now: float) -> None:
-    """Open or close a batch; a closed one takes no answers and no raters. Raises NotFoundError."""
+    """Open or close a batch; once it is closed, no answer and no rater comes in. Raises NotFoundError."""
     with db.writing() as connection:
+        _row(connection, number)
         changed = connection.execute(
             update(table).where(table.c.id == number, table.c.open != is_open).values(open=is_open)
         )
         if changed.rowcount:
             happened(connection, "opened" if is_open else "closed", now, batch_id=number)
-        else:
-            _row(connection, number)
+    if not is_open:
+        _wait_for_answers(db, number)
 
 
 def spec_of(db: Database, connection: Connection, number: int) -> BatchSpec:
@@ -60,8 +63,16 @@ def spec_of(db: Database, connection: Connection, number: int) -> BatchSpec:
     return db.specs[number]
 
 
+def _wait_for_answers(db: Database, number: int) -> None:
+    """Wait for answers that began before the batch was closed: each holds the lock of its rater."""
+    with db.writing() as connection:
+        lock_pools(connection, number)
+        everyone = select(raters.c.id).where(raters.c.batch_id == number).order_by(raters.c.id)
+        connection.execute(everyone.with_for_update()).all()
+
+
 def _row(connection: Connection, number: int) -> Row[Any]:
-    row = connection.execute(select(table).where(table.c.id == number)).first()
+    row = connection.execute(select(table).where(table.c.id == number)).first() if is_number(number) else None
     if row is None:
         raise NotFoundError("annotation.batch_unknown", value=number)
     return row
@@ -74,6 +85,8 @@ def _batch(db: Database, row: Row[Any]) -> Batch:
 
 
 def _check(spec: BatchSpec) -> None:
+    if not spec.name.strip() or not is_text(spec.name, LONGEST_TOLD):
+        raise UsageError("annotation.bad_name", value=short(spec.name), limit=LONGEST_TOLD)
     if not spec.items:
         raise UsageError("annotation.batch_empty", value=spec.name)
     if not spec.study.pools:

@@ -14,6 +14,7 @@ from voirdire.annotation.nouns import Invitation
 from voirdire.annotation.schema import guesses, raters
 from voirdire.annotation.schema import invitations as table
 from voirdire.annotation.service_state import hashed, signed
+from voirdire.annotation.untrusted import LONGEST_TOLD, is_number, is_text, short
 from voirdire.errors import NotFoundError, UsageError
 
 TOKEN_BYTES = 24
@@ -31,8 +32,10 @@ def invite(
     """
     known = [plan.name for plan in batch(db, batch_id).spec.study.pools]
     if pool not in known:
-        raise UsageError("annotation.pool_unknown", value=pool, known=", ".join(known))
-    if most_raters is not None and most_raters < 1:
+        raise UsageError("annotation.pool_unknown", value=short(pool), known=", ".join(known))
+    if not is_text(label, LONGEST_TOLD):
+        raise UsageError("annotation.bad_name", value=short(label), limit=LONGEST_TOLD)
+    if most_raters is not None and not is_number(most_raters):
         raise UsageError("annotation.most_raters", value=most_raters)
     token = secrets.token_urlsafe(TOKEN_BYTES)
     row = {"batch_id": batch_id, "pool": pool, "label": label, "most_raters": most_raters, "created_at": now}
@@ -53,7 +56,8 @@ def invitations(db: Database, batch_id: int) -> list[Invitation]:
 def revoke(db: Database, number: int, now: float) -> None:
     """End a link: nobody joins or comes back by it. Raises NotFoundError."""
     with db.writing() as connection:
-        row = connection.execute(select(table.c.batch_id, table.c.revoked_at).where(table.c.id == number)).first()
+        found = select(table.c.batch_id, table.c.revoked_at).where(table.c.id == number)
+        row = connection.execute(found).first() if is_number(number) else None
         if row is None:
             raise NotFoundError("annotation.invitation_unknown", value=number)
         if row.revoked_at is None:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from voirdire.annotation.batches import spec_of
 from voirdire.annotation.database import Database
 from voirdire.annotation.inserting import happened
 from voirdire.annotation.invitations import JOINED, TOKEN_BYTES
-from voirdire.annotation.locking import lock_pool, lock_rater
+from voirdire.annotation.locking import is_open, lock_rater, lock_rater_and_pool
 from voirdire.annotation.nouns import Invitation, Rater
-from voirdire.annotation.refusals import BadValue, Closed, Deleted, Full
-from voirdire.annotation.schema import answers, assignments, batches, events, invitations
+from voirdire.annotation.refusals import BadValue, Closed, Full
+from voirdire.annotation.schema import answers, assignments, events, invitations
 from voirdire.annotation.schema import raters as table
 from voirdire.annotation.service_state import hashed, signed
+from voirdire.annotation.untrusted import is_id, short
 
 SEEN_STEP = 15.0
 """Being seen is written down again only after so many seconds."""
@@ -51,6 +53,25 @@ def join(
     Raises Closed for a closed batch or a revoked link, Full when enough have joined, BadValue for another language.
     """
     external_hash = _external(db, external)
+    try:
+        return _join(db, invitation, external_hash, language, attributes, passed, now)
+    except IntegrityError:
+        known = returning(db, invitation, external)
+        if known is None:
+            raise
+        return known
+
+
+def _join(
+    db: Database,
+    invitation: Invitation,
+    external_hash: str | None,
+    language: str,
+    attributes: Mapping[str, Any],
+    passed: bool,
+    now: float,
+) -> Rater:
+    """Join; IntegrityError when the external id joined by another link at this moment."""
     with db.writing() as connection:
         _hold(connection, invitation)
         known = _returning(connection, invitation, external_hash)
@@ -64,7 +85,7 @@ def join(
             "invitation_id": invitation.id,
             "state": "active" if passed else "screened_out",
             "language": language,
-            "attributes": orjson.dumps(dict(attributes) if passed else {}).decode(),
+            "attributes": json.dumps(dict(attributes) if passed else {}),
             "external_hash": external_hash,
             "joined_at": now,
             "seen_at": now,
@@ -84,7 +105,7 @@ def returning(db: Database, invitation: Invitation, external: str = "") -> Rater
 
 def rater(db: Database, rater_id: str) -> Rater | None:
     """The rater of this id."""
-    return _one(db, table.c.id == rater_id)
+    return _one(db, table.c.id == rater_id) if is_id(rater_id) else None
 
 
 def raters(db: Database, batch_id: int) -> list[Rater]:
@@ -129,25 +150,20 @@ def by_resume(db: Database, token: str) -> Rater | None:
 def delete_rater(db: Database, rater_id: str, now: float) -> Deletion:
     """Forget a rater: answers, history, attributes and hashes go, id, pool and times stay; places are free again.
 
-    Deleting twice is no error. Raises Deleted when there is no such rater.
+    Raises Deleted when there is no such rater any more.
     """
     with db.writing() as connection:
-        pool = connection.execute(select(table.c.batch_id, table.c.pool).where(table.c.id == rater_id)).first()
-        if pool is None:
-            raise Deleted("annotation.deleted", value=rater_id)
-        lock_pool(connection, pool.batch_id, pool.pool)
+        who = lock_rater_and_pool(connection, rater_id)
         blank = {"attributes": "{}", "external_hash": None, "resume_hash": None, "language": ""}
-        alive = (table.c.id == rater_id) & (table.c.state != "deleted")
-        gone = update(table).where(alive).values(state="deleted", deleted_at=now, finished_at=None, **blank)
-        if not connection.execute(gone).rowcount:
-            return Deletion(0, 0, 0)
+        gone = update(table).where(table.c.id == rater_id)
+        connection.execute(gone.values(state="deleted", deleted_at=now, finished_at=None, **blank))
         mine = select(assignments.c.id).where(assignments.c.rater_id == rater_id)
         removed = Deletion(
             answers=connection.execute(delete(answers).where(answers.c.assignment_id.in_(mine))).rowcount,
             assignments=connection.execute(delete(assignments).where(assignments.c.rater_id == rater_id)).rowcount,
             events=connection.execute(delete(events).where(events.c.rater_id == rater_id)).rowcount,
         )
-        happened(connection, "deleted", now, batch_id=pool.batch_id, rater_id=rater_id)
+        happened(connection, "deleted", now, batch_id=who.batch_id, rater_id=rater_id)
     return removed
 
 
@@ -175,8 +191,7 @@ def _returning(connection: Connection, invitation: Invitation, external_hash: st
 
 
 def _check(db: Database, connection: Connection, invitation: Invitation, language: str, passed: bool) -> None:
-    is_open = connection.execute(select(batches.c.open).where(batches.c.id == invitation.batch)).scalar_one()
-    if not is_open:
+    if not is_open(connection, invitation.batch):
         raise Closed("annotation.closed", value=invitation.batch)
     _check_language(db, connection, invitation.batch, invitation.pool, language)
     if not passed or invitation.most_raters is None:
@@ -189,7 +204,7 @@ def _check(db: Database, connection: Connection, invitation: Invitation, languag
 def _check_language(db: Database, connection: Connection, batch_id: int, pool: str, language: str) -> None:
     languages = spec_of(db, connection, batch_id).study.pool(pool).languages
     if language not in languages:
-        raise BadValue("annotation.language", value=language, known=", ".join(languages))
+        raise BadValue("annotation.language", value=short(language), known=", ".join(languages))
 
 
 def _one(db: Database, which: ColumnElement[bool]) -> Rater | None:
@@ -200,6 +215,6 @@ def _one(db: Database, which: ColumnElement[bool]) -> Rater | None:
 
 def _rater(row: Row[Any]) -> Rater:
     return Rater(
-        row.id, row.batch_id, row.pool, row.invitation_id, row.state, row.language, orjson.loads(row.attributes),
+        row.id, row.batch_id, row.pool, row.invitation_id, row.state, row.language, json.loads(row.attributes),
         row.joined_at, row.seen_at,
     )  # fmt: skip

@@ -7,11 +7,10 @@ import re
 
 from voirdire.annotation.nouns import NOT_APPLICABLE, Asked, Given, PoolPlan, Study
 from voirdire.annotation.refusals import BadValue
+from voirdire.annotation.untrusted import LONGEST_TEXT, is_text, short
 
 KEY = re.compile(r"[A-Za-z0-9_-]{16,64}")
-ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-NUMBER = re.compile(r"-?\d{1,12}(\.\d{1,12})?")
-LONGEST_TEXT = 5000
+NUMBER = re.compile(r"-?[0-9]{1,12}(\.[0-9]{1,12})?")
 LONGEST_SECONDS = 86_400.0
 
 
@@ -20,13 +19,13 @@ def check_given(study: Study, plan: PoolPlan, given: Given) -> None:
     known = {question.id: question for question in study.questions}
     question = known.get(given.question)
     if question is None:
-        raise BadValue("annotation.question_unknown", value=given.question, known=", ".join(known))
+        raise BadValue("annotation.question_unknown", value=short(given.question), known=", ".join(known))
     if given.value is not None and not allowed(question, given.value):
-        raise BadValue("annotation.bad_value", question=question.id, value=given.value, known=told(question))
+        raise BadValue("annotation.bad_value", question=question.id, value=short(given.value), known=told(question))
     if given.comment and not (question.comment and is_text(given.comment)):
         raise BadValue("annotation.bad_comment", question=question.id, limit=LONGEST_TEXT)
     if given.language and given.language not in plan.languages:
-        raise BadValue("annotation.language", value=given.language, known=", ".join(plan.languages))
+        raise BadValue("annotation.language", value=short(given.language), known=", ".join(plan.languages))
     if not math.isfinite(given.seconds) or given.seconds < 0:
         raise BadValue("annotation.bad_seconds", question=question.id, value=given.seconds)
 
@@ -34,7 +33,7 @@ def check_given(study: Study, plan: PoolPlan, given: Given) -> None:
 def check_key(key: str) -> None:
     """Raise BadValue for a key that is not 16 to 64 characters of A-Z a-z 0-9 - _."""
     if not KEY.fullmatch(key):
-        raise BadValue("annotation.bad_key", value=key)
+        raise BadValue("annotation.bad_key", value=short(key))
 
 
 def allowed(question: Asked, value: str) -> bool:
@@ -67,11 +66,6 @@ def told(question: Asked) -> str:
     else:
         known = list(values(question))
     return ", ".join([*known, *([NOT_APPLICABLE] if question.not_applicable else [])])
-
-
-def is_text(text: str) -> bool:
-    """Whether a text can be kept: not too long, and without characters that databases refuse."""
-    return len(text) <= LONGEST_TEXT and not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
 
 
 def _within(question: Asked, number: float) -> bool:

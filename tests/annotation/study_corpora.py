@@ -16,6 +16,60 @@ from voirdire.annotation.study_file import StudyRead, find_study
 from voirdire.errors import VoirdireError
 from voirdire.texts import LANGUAGES, text
 
+FULL: dict[str, Any] = {
+    "name": "teas",
+    "raters_per_item": 3,
+    "items_per_rater": 4,
+    "repeats": 2,
+    "lease_minutes": 20.5,
+    "seed": 7,
+    "pools": [
+        {"name": "us", "languages": ["en"], "consent": {"en": "I agree."}, "completion_code": "ABC"},
+        {
+            "name": "cn",
+            "languages": ["zh", "en"],
+            "title": {"zh": "茶", "en": "Tea"},
+            "consent": {"zh": "我同意。", "en": "I agree."},
+            "welcome": {"zh": "您好。", "en": "Hello."},
+            "completion_url": "https://example.org/done?cc=1",
+        },
+    ],
+    "questions": [
+        {
+            "id": "fit",
+            "role": "evaluation",
+            "low": 1,
+            "high": 3,
+            "low_end": {"en": "bad", "zh": "差"},
+            "high_end": {"en": "good", "zh": "好"},
+            "options": [{"value": "2", "text": {"en": "middling", "zh": "一般"}}],
+            "not_applicable": True,
+            "comment": True,
+        },
+        {
+            "id": "kind",
+            "options": ["green", "black", "milk"],
+            "text": {"en": "Kind?", "zh": "种类？"},
+            "required": False,
+        },
+        {"id": "cups", "widget": "number", "low": 0, "level": "ratio", "text": "?", "help": "0, 1, 2.5"},
+        {"id": "remark", "widget": "text", "text": {"en": "More?", "zh": "还有吗？"}},
+    ],
+    "screening": [
+        {"id": "here", "text": "?", "options": ["yes", "no"], "accept": ["yes"]},
+        {
+            "id": "reads",
+            "kind": "many",
+            "text": "?",
+            "options": [{"value": "en"}, {"value": "zh", "text": {"en": "Chinese", "zh": "中文"}}, "fr"],
+            "accept": {"cn": ["zh", "en"]},
+            "all_of": True,
+            "keep": True,
+        },
+    ],
+    "gold": [{"item": "a1", "question": "fit", "accept": [2, 3]}, {"item": "a1", "question": "kind", "accept": "milk"}],
+}
+
 
 def picture(seed: int = 0, size: tuple[int, int] = (24, 16), kind: str = "PNG", **options: Any) -> bytes:
     """Bytes of a small picture that differs by its seed."""

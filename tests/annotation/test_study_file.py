@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.annotation.study_corpora import corpus, item, picture, shown_of, study_of, told
+from tests.annotation.study_corpora import FULL, corpus, item, picture, shown_of, study_of, told
 
 from voirdire.annotation.nouns import Asked, Option
 from voirdire.annotation.study_defaults import USABLE, VERDICTS, for_pilot, four_questions, pilot_question
@@ -21,60 +21,6 @@ from voirdire.corpus.reading import read_corpus
 from voirdire.errors import UsageError, VoirdireError
 from voirdire.simulation.demo import write_demo
 from voirdire.texts import text
-
-FULL: dict[str, Any] = {
-    "name": "teas",
-    "raters_per_item": 3,
-    "items_per_rater": 4,
-    "repeats": 2,
-    "lease_minutes": 20.5,
-    "seed": 7,
-    "pools": [
-        {"name": "us", "languages": ["en"], "consent": {"en": "I agree."}, "completion_code": "ABC"},
-        {
-            "name": "cn",
-            "languages": ["zh", "en"],
-            "title": {"zh": "茶", "en": "Tea"},
-            "consent": {"zh": "我同意。", "en": "I agree."},
-            "welcome": {"zh": "您好。", "en": "Hello."},
-            "completion_url": "https://example.org/done?cc=1",
-        },
-    ],
-    "questions": [
-        {
-            "id": "fit",
-            "role": "evaluation",
-            "low": 1,
-            "high": 3,
-            "low_end": {"en": "bad", "zh": "差"},
-            "high_end": {"en": "good", "zh": "好"},
-            "options": [{"value": "2", "text": {"en": "middling", "zh": "一般"}}],
-            "not_applicable": True,
-            "comment": True,
-        },
-        {
-            "id": "kind",
-            "options": ["green", "black", "milk"],
-            "text": {"en": "Kind?", "zh": "种类？"},
-            "required": False,
-        },
-        {"id": "cups", "widget": "number", "low": 0, "level": "ratio", "text": "?", "help": "0, 1, 2.5"},
-        {"id": "remark", "widget": "text", "text": {"en": "More?", "zh": "还有吗？"}},
-    ],
-    "screening": [
-        {"id": "here", "text": "?", "options": ["yes", "no"], "accept": ["yes"]},
-        {
-            "id": "reads",
-            "kind": "many",
-            "text": "?",
-            "options": [{"value": "en"}, {"value": "zh", "text": {"en": "Chinese", "zh": "中文"}}, "fr"],
-            "accept": {"cn": ["zh", "en"]},
-            "all_of": True,
-            "keep": True,
-        },
-    ],
-    "gold": [{"item": "a1", "question": "fit", "accept": [2, 3]}, {"item": "a1", "question": "kind", "accept": "milk"}],
-}
 
 
 def test_without_a_file_the_four_questions_are_asked_in_both_languages(tmp_path: Path) -> None:

@@ -49,14 +49,14 @@ def four_questions(cultures: Sequence[str]) -> tuple[Asked, ...]:
 
 
 def with_ends(asked: Asked, cultures: Sequence[str] = ()) -> Asked:
-    """The question with the usual words at its ends, where its role has any and it has none of its own.
+    """The question with the usual words at its ends, where it has ends, its role has words and it has none of its own.
 
     cultures : two cultures make the ends of placement; without them placement is left as it is
 
     >>> with_ends(Asked("q3", "buttons", "subjectivity")).low_end["zh"]
     '完全是个人看法'
     """
-    if asked.low_end or asked.high_end or asked.role is None:
+    if asked.low_end or asked.high_end or asked.role is None or asked.widget not in ("buttons", "slider"):
         return asked
     if asked.role == "placement":
         if len(cultures) != 2:

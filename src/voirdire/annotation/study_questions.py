@@ -74,16 +74,9 @@ def read_options(entries: Entries) -> tuple[Option, ...]:
     given = entries.table["options"]
     if not isinstance(given, list) or not given:
         raise entries.where.error("kind", entry="options", value="…", known='["...", "..."]')
-    found = [_option(entries, place, one) for place, one in enumerate(given, start=1)]
-    values = [option.value for option in found]
-    for place, value in enumerate(values):
-        if value in values[:place]:
-            raise entries.where.error("value_twice", entry="options", value=value)
-        if value == NOT_APPLICABLE:
-            raise entries.where.error("value_reserved", entry="options", value=value)
-    if len(found) > MOST_OPTIONS:
-        raise entries.where.error("too_many", entry="options", count=len(found), limit=MOST_OPTIONS)
-    return tuple(found)
+    found = tuple(_option(entries, place, one) for place, one in enumerate(given, start=1))
+    _check_options(found, entries.where)
+    return found
 
 
 def check_question(asked: Asked, where: Where) -> None:
@@ -93,6 +86,7 @@ def check_question(asked: Asked, where: Where) -> None:
         raise where.error("widget_level", value=asked.widget, level=asked.level, known=known)
     if asked.low is not None and asked.high is not None and asked.low >= asked.high:
         raise where.error("ends_reversed", low=f"{asked.low:g}", high=f"{asked.high:g}")
+    _check_options(asked.options, where)
     if asked.widget in MOST_LEVELS:
         _check_levels(asked, where)
     if asked.widget == "choice" and len(asked.options) < 2:
@@ -173,6 +167,17 @@ def _option(entries: Entries, place: int, given: object) -> Option:
     option = Option(inner.value("value", given["value"]), inner.texts("text"))
     inner.close()
     return option
+
+
+def _check_options(options: Sequence[Option], where: Where) -> None:
+    values = [option.value for option in options]
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            raise where.error("value_twice", entry="options", value=value)
+        if value == NOT_APPLICABLE:
+            raise where.error("value_reserved", entry="options", value=value)
+    if len(values) > MOST_OPTIONS:
+        raise where.error("too_many", entry="options", count=len(values), limit=MOST_OPTIONS)
 
 
 def _check_levels(asked: Asked, where: Where) -> None:

@@ -51,6 +51,9 @@ def _asked(name: str, declared: Declared, row: Mapping[str, Any], corpus: Shown,
     scale = _scale(name, declared, corpus, where)
     widget = _widget(row, scale, declared.role, where)
     worded = {kind: _texts(row, kind) for kind in ("low_end", "high_end", "help")}
+    for entry in ("low_end", "high_end"):
+        if worded[entry] and widget not in MOST_LEVELS:
+            raise where.error("entry_pointless", entry=entry, value=widget)
     made = Asked(
         name,
         widget,

@@ -20,6 +20,7 @@ NAME_LENGTH = 64
 _VALUE = re.compile(r"[^\x00-\x1f\x7f|;]{1,100}")
 _UNWANTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _LISTED = 20
+_FLAGS = ("true", "false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Entries:
         """True or false."""
         value = self.table.get(name, default) if self.has(name) else default
         if not isinstance(value, bool):
-            raise self._kind(name, value, "true, false")
+            raise self._kind(name, value, " / ".join(_FLAGS))
         return value
 
     def number(self, name: str) -> float | None:

@@ -24,16 +24,6 @@ def said(texts: Texts, language: str) -> str:
     return ""
 
 
-def page_language(language: str) -> str:
-    """The language of the catalogue for a reader of a language; English where there is none.
-
-    >>> page_language("zh-Hans"), page_language("fr")
-    ('zh', 'en')
-    """
-    main = language.partition("-")[0]
-    return main if main in LANGUAGES else LANGUAGES[0]
-
-
 def from_catalogue(key: str, **fields: Mapping[str, str]) -> dict[str, str]:
     """A sentence of the catalogue in every language that it has.
 

@@ -18,7 +18,7 @@ from voirdire.annotation.filling import HELD
 from voirdire.annotation.inserting import insert_for
 from voirdire.annotation.locking import lock_rater, lock_rater_and_pool
 from voirdire.annotation.nouns import AssignmentState, Given, Saved, Study
-from voirdire.annotation.raters import SEEN_STEP
+from voirdire.annotation.raters import seen_step
 from voirdire.annotation.refusals import BadValue, Closed, Deleted, KeyReused, NotYours, Refused
 from voirdire.annotation.schema import answers as table
 from voirdire.annotation.schema import assignments, batches, events, raters
@@ -77,7 +77,7 @@ def _save(
         return _known(connection, rater_id, given, at, KeyReused("annotation.key_reused", value=given.key))
     _apply(connection, given, given.language or who.language, now)
     state = _move(connection, who, given, at, _complete(study, given, at), now)
-    if who.seen_at < now - SEEN_STEP:
+    if who.seen_at < now - seen_step(study):
         connection.execute(_SEEN, {"rater": rater_id, "now": now})
     done = at.done - (at.state in DONE) + (state in DONE)
     return Saved(True, state, done, at.total - (at.state in HELD) + (state in HELD))

@@ -17,8 +17,8 @@ from voirdire.annotation.database import Database
 from voirdire.annotation.filling import HELD, Filling, wants
 from voirdire.annotation.inserting import happened
 from voirdire.annotation.locking import is_open, lock_pools, lock_rater_and_pool
-from voirdire.annotation.nouns import Answer, Assignment
-from voirdire.annotation.raters import seen
+from voirdire.annotation.nouns import Answer, Assignment, Study
+from voirdire.annotation.raters import seen, seen_step
 from voirdire.annotation.schema import answers, events, raters
 from voirdire.annotation.schema import assignments as table
 
@@ -38,7 +38,7 @@ def assign(db: Database, rater_id: str, now: float) -> int:
         if who.state != "active" or not is_open(connection, who.batch_id):
             return 0
         spec = spec_of(db, connection, who.batch_id)
-        _release(connection, who.batch_id, who.pool, now, now - 60 * spec.study.lease_minutes)
+        _release(connection, who.batch_id, who.pool, now, spec.study)
         filling = Filling(spec, who.pool, rater_id, _mine(connection, rater_id), _slots(connection, who))
         return _apply(connection, filling, who, now)
 
@@ -60,9 +60,9 @@ def work(db: Database, rater_id: str) -> list[Assignment]:
 def release_expired(db: Database, batch_id: int, now: float) -> int:
     """Take back what raters hold who were not seen within the lease; how many assignments. Raises NotFoundError."""
     with db.writing() as connection:
-        before = now - 60 * spec_of(db, connection, batch_id).study.lease_minutes
+        study = spec_of(db, connection, batch_id).study
         pools = lock_pools(connection, batch_id)
-        return sum(_release(connection, batch_id, pool, now, before) for pool in pools)
+        return sum(_release(connection, batch_id, pool, now, study) for pool in pools)
 
 
 def finish(db: Database, rater_id: str, now: float) -> None:
@@ -119,8 +119,9 @@ def _apply(connection: Connection, filling: Filling, who: Row[Any], now: float) 
     return len(fresh) + len(filling.again)
 
 
-def _release(connection: Connection, batch_id: int, pool: str, now: float, before: float) -> int:
-    """Take back what raters of a locked pool hold who were last seen before a time."""
+def _release(connection: Connection, batch_id: int, pool: str, now: float, study: Study) -> int:
+    """Take back what raters of a locked pool hold whose lease has ended."""
+    before = now - 60 * study.lease_minutes - seen_step(study)
     open_ones = select(table.c.id).where(table.c.rater_id == raters.c.id, table.c.state == "open").exists()
     gone = (raters.c.batch_id == batch_id) & (raters.c.pool == pool) & (raters.c.seen_at < before) & open_ones
     locked = select(raters.c.id).where(gone).order_by(raters.c.id).with_for_update(of=raters)

@@ -16,7 +16,7 @@ from voirdire.annotation.database import Database
 from voirdire.annotation.inserting import happened
 from voirdire.annotation.invitations import JOINED, TOKEN_BYTES
 from voirdire.annotation.locking import is_open, lock_rater, lock_rater_and_pool
-from voirdire.annotation.nouns import Invitation, Rater
+from voirdire.annotation.nouns import Invitation, Rater, Study
 from voirdire.annotation.refusals import BadValue, Closed, Full
 from voirdire.annotation.schema import answers, assignments, events, invitations
 from voirdire.annotation.schema import raters as table
@@ -24,7 +24,7 @@ from voirdire.annotation.service_state import hashed, signed
 from voirdire.annotation.untrusted import is_id, short
 
 SEEN_STEP = 15.0
-"""Being seen is written down again only after so many seconds."""
+"""Being seen is written down again only after so many seconds, or a tenth of a short lease."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +125,18 @@ def set_language(db: Database, rater_id: str, language: str) -> None:
 
 def seen(db: Database, rater_id: str, now: float) -> None:
     """The rater is there: what is open stays with them. Writes at most every 15 seconds."""
-    stale = (table.c.id == rater_id) & (table.c.seen_at < now - SEEN_STEP)
+    mine = table.c.id == rater_id
     with db.reading() as connection:
-        if connection.execute(select(table.c.id).where(stale)).first() is None:
+        row = connection.execute(select(table.c.batch_id, table.c.seen_at).where(mine)).first()
+        if row is None or row.seen_at >= now - seen_step(spec_of(db, connection, row.batch_id).study):
             return
     with db.writing() as connection:
-        connection.execute(update(table).where(stale).values(seen_at=now))
+        connection.execute(update(table).where(mine, table.c.seen_at < now).values(seen_at=now))
+
+
+def seen_step(study: Study) -> float:
+    """After how many seconds being seen is written down again; a lease ends so much later than its time."""
+    return min(SEEN_STEP, 6.0 * study.lease_minutes)
 
 
 def resume_link(db: Database, rater_id: str) -> str:

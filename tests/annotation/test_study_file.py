@@ -268,6 +268,22 @@ def test_a_scale_of_an_item_that_is_the_question_s_is_fine(tmp_path: Path) -> No
     assert len(study_of(corpus(tmp_path, rows)).study.questions) == 4
 
 
+def test_gold_may_be_an_item_to_which_a_question_does_not_apply(tmp_path: Path) -> None:
+    folder = corpus(tmp_path, [item("a1"), item("a2", "cn")])
+    asked = {"id": "fit", "low": 1, "high": 5, "text": "Good?", "not_applicable": True}
+    gold = {"item": "a1", "question": "fit", "accept": ["not_applicable"]}
+    assert study_of(folder, {"questions": [asked], "gold": [gold]}).study.gold[0].accept == ("not_applicable",)
+
+
+def test_a_rejected_item_that_is_gold_must_be_readable(tmp_path: Path) -> None:
+    rows = [{"split": "test", **item("a1")}, item("a2", "cn", split="rejected") | {"text.zh": None}]
+    folder = corpus(tmp_path, rows)
+    assert study_of(folder).study.gold == ()
+    with pytest.raises(VoirdireError) as error:
+        study_of(folder, {"gold": [{"item": "a2", "question": "q1", "accept": ["1"]}]})
+    assert (error.value.key, error.value.fields["item"]) == ("study.item_text_missing", "a2")
+
+
 def test_items_without_any_question_say_so(tmp_path: Path) -> None:
     with pytest.raises(VoirdireError) as error:
         study_of(corpus(tmp_path, [{"item_id": "a", "culture": "us", "text": "Tea"}]))

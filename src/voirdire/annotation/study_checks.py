@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from voirdire.annotation.material import Shown
-from voirdire.annotation.nouns import Asked, Gold, PoolPlan, Screening, Texts
+from voirdire.annotation.nouns import NOT_APPLICABLE, Asked, Gold, PoolPlan, Screening, Study, Texts
 from voirdire.annotation.study_entries import Where, listed
 from voirdire.annotation.study_questions import levels
 from voirdire.annotation.wording import said
@@ -87,24 +87,22 @@ def check_gold(gold: Gold, where: Where, questions: Mapping[str, Asked], corpus:
     if gold.question not in questions:
         raise where.unknown("question", gold.question, list(questions))
     asked = questions[gold.question]
-    if asked.widget == "text":
-        raise where.error("gold_text", value=asked.id)
-    known = levels(asked)
+    if not levels(asked):
+        raise where.error("gold_typed", value=asked.id)
+    known = (*levels(asked), *([NOT_APPLICABLE] if asked.not_applicable else []))
     for value in gold.accept:
-        if known and value not in known:
+        if value not in known:
             raise where.unknown("accept", value, known)
-        if not known and not _in_range(asked, value):
-            ends = [("…" if end is None else f"{end:g}") for end in (asked.low, asked.high)]
-            raise where.unknown("accept", value, [" - ".join(ends)])
 
 
-def check_items(questions: Sequence[Asked], pools: Sequence[PoolPlan], corpus: Shown) -> tuple[Note, ...]:
+def check_items(study: Study, corpus: Shown) -> tuple[Note, ...]:
     """Refuse items that some pool could not be asked about or could not read; say which descriptions are missing.
 
-    Items of the split ``rejected`` are not looked at.
+    Items of the split ``rejected`` are not looked at, unless they are gold.
     """
-    items = [item for item in corpus.items.values() if item.split != "rejected"]
-    for asked in questions:
+    pools, golden = study.pools, {gold.item_id for gold in study.gold}
+    items = [item for item in corpus.items.values() if item.split != "rejected" or item.id in golden]
+    for asked in study.questions:
         if asked.of_item:
             _check_prompts(asked, items, pools, corpus)
             _check_scales(asked, items, corpus)
@@ -147,11 +145,3 @@ def _descriptions(items: Sequence[Item], pools: Sequence[PoolPlan], corpus: Show
         if without:
             told = {"count": len(without), "language": language, "items": listed(without[:5])}
             yield Note("study.note.no_description", {"file": corpus.name, **told}, "warning")
-
-
-def _in_range(asked: Asked, value: str) -> bool:
-    try:
-        number = float(value)
-    except ValueError:
-        return False
-    return (asked.low is None or number >= asked.low) and (asked.high is None or number <= asked.high)

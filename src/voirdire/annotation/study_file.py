@@ -160,7 +160,7 @@ def _check(parts: Parts, known: Sequence[str], shown: Shown, where: Where) -> tu
         check_screening(screening, place, pools, known)
     for gold, place in parts.gold:
         check_gold(gold, place, questions, shown)
-    return check_items(tuple(questions.values()), pools, shown)
+    return check_items(_study(parts), shown)
 
 
 def _check_usual(plans: Sequence[tuple[PoolPlan, Where]], *, usual: bool) -> None:

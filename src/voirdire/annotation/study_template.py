@@ -120,10 +120,11 @@ def _screening(study: Study, lang: str) -> Iterator[str]:
 
 def _gold(study: Study, shown: Shown, lang: str) -> Iterator[str]:
     yield from comment_lines(text("study.template.gold", lang))
-    asked = next(one for one in reversed(study.questions) if one.widget != "text")
-    known = levels(asked)[-1:] or (f"{asked.high if asked.high is not None else asked.low or 0:g}",)
-    gold = ["[[gold]]", f"item = {string(next(iter(shown.items)))}", f"question = {string(asked.id)}"]
-    yield from commented([*gold, f"accept = {array(known)}"])
+    asked = next((one for one in reversed(study.questions) if levels(one)), None)
+    gold = ["[[gold]]", f"item = {string(next(iter(shown.items)))}"]
+    if asked is not None:
+        gold += [f"question = {string(asked.id)}", f"accept = {array(levels(asked)[-1:])}"]
+    yield from commented(gold)
 
 
 def _remark() -> Asked:

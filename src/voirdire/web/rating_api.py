@@ -29,8 +29,8 @@ from voirdire.web.service import service_of
 
 router = APIRouter(prefix="/api", tags=["rating"])
 MOST_ITEMS = 20
-Start = Annotated[int, Query(ge=1, le=1_000_000, description="number of the first item, from 1")]
-Count = Annotated[int, Query(ge=1, le=MOST_ITEMS, description="how many items")]
+Start = Annotated[int, Query(ge=1, le=1_000_000)]
+Count = Annotated[int, Query(ge=1, le=MOST_ITEMS)]
 
 
 @router.get("/session", responses=refusals(401, 503))
@@ -44,7 +44,7 @@ def session(request: Request, rater: RaterHere) -> SessionTold:
 
 @router.get("/items", responses=refusals(401, 422, 503))
 def items(request: Request, rater: RaterHere, start: Start = 1, count: Count = 6) -> ItemsTold:
-    """Items in the rater's order, with the answers that are saved. The rater keeps what is open."""
+    """``count`` items in the rater's order from number ``start`` (from 1), with the answers that are saved."""
     service = service_of(request)
     seen(service.database, rater.id, service.now())
     return items_told(desk_of(service, rater), start, count)
@@ -70,7 +70,8 @@ def language(request: Request, rater: RaterActing, wanted: LanguageWanted) -> La
 def resume(request: Request, rater: RaterActing) -> ResumeLink:
     """A new link by which the rater goes on with another device; an earlier one ends."""
     service = service_of(request)
-    return ResumeLink(url=f"{service.settings.url}/resume/{resume_link(service.database, rater.id)}")
+    here = service.settings.public_url or str(request.base_url)
+    return ResumeLink(url=f"{here.rstrip('/')}/resume/{resume_link(service.database, rater.id)}")
 
 
 @router.post("/finish", responses=refusals(401, 403, 409, 410, 413, 503))

@@ -72,6 +72,11 @@ function reveal(event) {
   root.nextElementSibling?.scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
 }
 
+// After a finger no ring is shown around what has the focus; a key brings it back.
+function byTouch(touch) {
+  document.body.classList.toggle("by-touch", touch);
+}
+
 async function finish() {
   byId("finish").disabled = true;
   await queue.whenEmpty();
@@ -107,5 +112,8 @@ window.addEventListener("pagehide", () => {
   queue.wake();
 });
 document.addEventListener("visibilitychange", () => queue.wake());
+byTouch(matchMedia("(hover: none)").matches);
+document.addEventListener("pointerdown", (event) => byTouch(event.pointerType === "touch"));
+document.addEventListener("keydown", () => byTouch(false), true);
 page.go(data.at);
 queue.run();

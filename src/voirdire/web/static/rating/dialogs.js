@@ -3,6 +3,12 @@
 const byId = (id) => document.getElementById(id);
 const LARGEST = 3;
 
+// A button that is pressed with a pointer leaves the focus where it was, so that the keys still answer questions after
+// the window has been closed.
+function keepsFocus(button) {
+  button.addEventListener("mousedown", (event) => event.preventDefault());
+}
+
 export function zoomDialog() {
   const dialog = byId("zoom");
   const area = byId("zoom-area");
@@ -31,6 +37,7 @@ export function zoomDialog() {
     return true;
   };
   byId("zoom-open").addEventListener("click", open);
+  keepsFocus(byId("zoom-open"));
   return open;
 }
 
@@ -40,6 +47,7 @@ export function helpDialog() {
     return true;
   };
   byId("help-open").addEventListener("click", open);
+  keepsFocus(byId("help-open"));
   return open;
 }
 

@@ -165,7 +165,7 @@ export class Page {
     this.clock.watch(item);
     const where = filled(this.words.item, { number: this.number, total: this.total });
     byId("where").textContent = where;
-    byId("foot-where").textContent = where;
+    byId("foot-where").textContent = `${this.number} / ${this.total}`;
     byId("back").disabled = this.number === 1;
     byId("next").hidden = false;
     this.say(where);

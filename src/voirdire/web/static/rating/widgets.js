@@ -79,9 +79,10 @@ class Chosen extends Question {
     this.inputs.forEach((input) => { input.checked = input.value === value; });
   }
 
-  // Choose the level of a digit, 0 for "does not apply"; false where there is none.
+  // Choose the level of a key, or "does not apply" by 0; false where there is none.
   choose(digit) {
-    const input = digit === 0 ? this.inputs.find((one) => one.value === NONE) : this.levels[digit - 1];
+    const level = this.levels.find((one) => one.dataset.key === String(digit));
+    const input = level ?? (digit === 0 ? this.inputs.find((one) => one.value === NONE) : undefined);
     if (!input) return false;
     const before = this.value;
     input.checked = true;

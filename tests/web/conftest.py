@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.web.corpora import build
+from tests.web.people import Visitor
+from tests.web.running import Here, InProcess, Program
+
+CHROMIUM = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """A corpus of 12 items in 6 pairs for the pools us and cn."""
+    return build(tmp_path / "things")
+
+
+@pytest.fixture
+def inside(corpus: Path, tmp_path: Path) -> Iterator[InProcess]:
+    """The service in this process, on SQLite."""
+    with InProcess(corpus, f"sqlite:///{tmp_path / 'store.sqlite'}") as running:
+        yield running
+
+
+@pytest.fixture
+def here(inside: InProcess) -> Here:
+    """The service in this process: its address, its links, its database."""
+    return inside.here
+
+
+@pytest.fixture
+def client(here: Here) -> Iterator[Visitor]:
+    """Somebody who asks the service."""
+    visitor = Visitor(here.url)
+    yield visitor
+    visitor.http.close()
+
+
+@pytest.fixture
+def server(corpus: Path, database_url: str, tmp_path: Path) -> Iterator[Program]:
+    """The service as a program of its own, on SQLite and on PostgreSQL."""
+    with Program(corpus, database_url, tmp_path / "service.log") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator:
+    """Chromium. Skips where it, or Playwright, is absent."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    program = os.environ.get("VOIRDIRE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("Chromium is not installed")
+    with playwright.sync_playwright() as running:
+        chromium = running.chromium.launch(executable_path=program, args=list(CHROMIUM))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def artefacts(tmp_path: Path) -> Path:
+    """Where screenshots go: VOIRDIRE_TEST_ARTEFACTS, else a folder of the test's own."""
+    folder = Path(os.environ.get("VOIRDIRE_TEST_ARTEFACTS") or tmp_path) / "web"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

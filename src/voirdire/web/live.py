@@ -6,6 +6,7 @@ The statistics are those of the audit, from the same tables and the same functio
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from voirdire.reporting.assemble import build
 from voirdire.reporting.blocks import Section
 
 PROGRESS_SECONDS, UNCHANGED_SECONDS, STATISTICS_SECONDS = 2.0, 15.0, 10.0
+MAIN_TABLES = ("-pools", "-pairs", "-gap")
 LIVE = AuditOptions(draws=200, permutations=200)
 
 State = Literal["none", "ready", "not_yet", "failed"]
@@ -49,15 +51,17 @@ class Statistics:
     made_at: float = 0.0
 
     def sections(self, lang: str) -> list[Section]:
-        """What the report says of the pools: the verdicts, then each question with its tables."""
+        """What the report says of the pools: the verdicts, then each question with its main tables."""
         if self.profile is None:
             return []
-        questions = {f"q{place + 1}" for place in range(len(self.profile.meta["questions"]))}
-        return [
-            section
-            for section in build(self.profile, lang).sections
-            if section.id == "verdicts" or section.id.split("-")[0] in questions
-        ]
+        found = []
+        for section in build(self.profile, lang).sections:
+            question, _, part = section.id.partition("-")
+            if part == "pools":
+                section.blocks = [block for block in section.blocks if getattr(block, "id", "").endswith(MAIN_TABLES)]
+            if section.id == "verdicts" or re.fullmatch(r"q\d+", question):
+                found.append(section)
+        return found
 
 
 @dataclass(frozen=True)

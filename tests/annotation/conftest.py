@@ -1,5 +1,5 @@
 from __future__ import annotations
 
-from tests.annotation.fixtures import db
+from tests.annotation.fixtures import db, template
 
-__all__ = ["db"]
+__all__ = ["db", "template"]

@@ -41,12 +41,32 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
     server.drop(url)
 
 
-@pytest.fixture
-def db(database_url: str) -> Iterator[Database]:
-    """An empty store."""
+@pytest.fixture(scope="session")
+def template(cluster: Cluster) -> str:
+    """The address of an empty store in PostgreSQL, to be copied."""
     from voirdire.annotation.database import Database
 
-    database = Database.open(database_url)
+    url = cluster.fresh()
+    database = Database.open(url)
     database.migrate()
+    database.dispose()
+    return url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """An empty store, in SQLite and in PostgreSQL."""
+    from voirdire.annotation.database import Database
+
+    if request.param == "sqlite":
+        database = Database.open(f"sqlite:///{tmp_path / 'store.sqlite'}")
+        database.migrate()
+        yield database
+        database.dispose()
+        return
+    server: Cluster = request.getfixturevalue("cluster")
+    url = server.fresh(request.getfixturevalue("template"))
+    database = Database.open(url)
     yield database
     database.dispose()
+    server.drop(url)

@@ -79,11 +79,12 @@ class Cluster:
         """The address of a database."""
         return f"postgresql://voirdire@127.0.0.1:{self.port}/{name}"
 
-    def fresh(self) -> str:
-        """The address of a new, empty database."""
+    def fresh(self, template: str | None = None) -> str:
+        """The address of a new database, empty or a copy of the one with the address ``template``."""
+        origin = "template1" if template is None else template.rsplit("/", 1)[1]
         name = f"t{uuid.uuid4().hex}"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}"')
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{origin}"')
         return self.url(name)
 
     def drop(self, url: str) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from voirdire.annotation.answers import save
@@ -12,6 +15,27 @@ from voirdire.annotation.database import Database
 from voirdire.annotation.invitations import invite
 from voirdire.annotation.nouns import Asked, Assignment, Batch, BatchSpec, Given, PoolPlan, Saved, Study
 from voirdire.annotation.raters import join
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Database]:
+    """A database that is closed afterwards."""
+    database = Database.open(url)
+    try:
+        yield database
+    finally:
+        database.dispose()
+
+
+@contextmanager
+def twin(db: Database) -> Iterator[Database]:
+    """The same database as another process has it."""
+    other: Database = pickle.loads(pickle.dumps(db))
+    try:
+        yield other
+    finally:
+        other.dispose()
+
 
 QUESTIONS = (
     Asked("q1", "buttons", low=1, high=5, comment=True),

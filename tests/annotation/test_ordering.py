@@ -33,7 +33,7 @@ def test_an_order_holds_each_item_once_and_no_pair_side_by_side(
 
 @given(GROUPS, SEEDS, st.sampled_from([None, "old"]))
 def test_as_few_items_are_left_out_as_can_be(groups: list[str], seed: int, before: str | None) -> None:
-    """A group fits when it has at most one item more than all others together, or none more when it came just before."""
+    """A group fits when it has at most one item more than all others together, none more if it came before."""
     items, pairs = corpus(groups)
     pairs["old"] = "a"
     counts = Counter(group for group in groups if group)

@@ -175,7 +175,7 @@ def test_a_part_of_an_answer_that_cannot_be_is_refused(db: Database, who: str, f
 
 
 def test_refusals_say_what_the_question_takes(db: Database, who: str, first: Assignment) -> None:
-    with pytest.raises(BadValue, match="“9” is no answer to the question “q2”. It takes: -2, -1, 0, 1, 2, not_appl"):
+    with pytest.raises(BadValue, match=r"“9” is no answer to the question “q2”\. It takes: -2, -1, 0, 1, 2, not_appl"):
         save(db, who, given(first.id, "q2", "9"), 1.0)
 
 

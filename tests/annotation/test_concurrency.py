@@ -160,9 +160,9 @@ def test_nothing_comes_in_after_a_batch_was_closed(db: Database) -> None:
             return connection.execute(select(func.count()).select_from(answers)).scalar_one()
 
     def rate(one: str) -> None:
+        todo = work(db, one) * 5
         with pytest.raises(Closed):
-            for what in work(db, one) * 5:
-                complete(db, one, what, 1.0)
+            _ = [complete(db, one, what, 1.0) for what in todo]
 
     def close() -> None:
         while count() < 10:

@@ -42,7 +42,7 @@ HOSTILE = (
     "javascript:alert(4) {{7*191}} ${7*191} \u202eevil\u2066 \u2028 \x1b[31m \x07 \\u003cb\\u003e %s 你好"
 )
 HOSTILE_NAME = f"\"'></title><script>window.{MARK}=1</script><b id={MARK}>{{{{7*191}}}}\u202e"
-"""What somebody writes where text is expected: markup of every kind, ends of quotes, directions, control characters; and a short one."""
+"""What somebody writes where text is expected: markup, ends of quotes, directions, control characters; and a name."""
 
 
 def corpus_folder(folder: Path, items: int = 6) -> Path:
@@ -80,7 +80,7 @@ def hostile_study(study: Study) -> Study:
     texts = {"en": HOSTILE, "zh": HOSTILE}
     pools = tuple(replace(pool, title=texts, consent=texts, welcome=texts) for pool in study.pools)
     questions = tuple(replace(one, comment=True, help=texts, low_end=texts) for one in study.questions)
-    return replace(study, name=HOSTILE_NAME, screening=(asked,), pools=pools, questions=questions, raters_per_item=4)
+    return replace(study, name=HOSTILE_NAME, screening=(asked,), pools=pools, questions=questions, raters_per_item=60)
 
 
 @dataclass

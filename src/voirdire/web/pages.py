@@ -107,9 +107,9 @@ async def told(request: Request, error: Exception) -> Response:
 
 
 async def not_found(request: Request, error: Exception) -> Response:
-    """A page that does not exist, or a method that it does not have."""
+    """A page that does not exist, a method that it does not have, a body that is too large."""
     assert isinstance(error, HTTPException)
-    key = "web.not_found" if error.status_code == 404 else "web.not_so"
+    key = {404: "web.not_found", 413: "web.too_large"}.get(error.status_code, "web.not_so")
     response = _answer(request, error.status_code, key, text(key, ui_language(request)))
     response.headers.update(error.headers or {})
     return response

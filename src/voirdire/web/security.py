@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Header
 from itsdangerous import BadData
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from voirdire.annotation.invitations import guessed_wrong, too_many_guesses
@@ -227,14 +228,16 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        taken = 0
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        small = length.isdigit() and len(length) < 10 and int(length) <= MAX_BODY
+        taken = 0 if small else MAX_BODY + 1
 
         async def limited() -> Message:
             nonlocal taken
-            message = await receive()
+            message: Message = {} if taken > MAX_BODY else await receive()
             taken += len(message.get("body", b""))
             if taken > MAX_BODY:
-                raise Forbidden("web.too_large", status=413)
+                raise HTTPException(413)
             return message
 
         async def guarded(message: Message) -> None:
@@ -245,8 +248,4 @@ class Guard:
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
-        length = dict(scope["headers"]).get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > MAX_BODY:
-            await PlainTextResponse("413", status_code=413)(scope, receive, guarded)
-            return
         await self.app(scope, limited, guarded)

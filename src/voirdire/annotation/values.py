@@ -7,6 +7,7 @@ import re
 
 from voirdire.annotation.nouns import NOT_APPLICABLE, Asked, Given, PoolPlan, Study
 from voirdire.annotation.refusals import BadValue
+from voirdire.annotation.study_questions import levels
 from voirdire.annotation.untrusted import LONGEST_TEXT, is_text, short
 
 KEY = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -47,15 +48,9 @@ def allowed(question: Asked, value: str) -> bool:
     if question.widget == "text":
         return bool(value.strip()) and is_text(value)
     if question.widget == "number":
-        return bool(NUMBER.fullmatch(value)) and _within(question, float(value))
-    return value in values(question)
-
-
-def values(question: Asked) -> tuple[str, ...]:
-    """The values of a question with buttons, a slider or a choice: its levels, else its options."""
-    if question.widget in ("buttons", "slider") and question.low is not None and question.high is not None:
-        return tuple(str(level) for level in range(math.ceil(question.low), math.floor(question.high) + 1))
-    return tuple(option.value for option in question.options)
+        whole = question.level != "ordinal" or "." not in value
+        return whole and bool(NUMBER.fullmatch(value)) and _within(question, float(value))
+    return value in levels(question)
 
 
 def told(question: Asked) -> str:
@@ -64,7 +59,7 @@ def told(question: Asked) -> str:
         ends = ("" if end is None else f"{end:g}" for end in (question.low, question.high))
         known = ["..".join(ends)] if question.widget == "number" else [f"1..{LONGEST_TEXT}"]
     else:
-        known = list(values(question))
+        known = list(levels(question))
     return ", ".join([*known, *([NOT_APPLICABLE] if question.not_applicable else [])])
 
 

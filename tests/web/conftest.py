@@ -36,11 +36,9 @@ def here(inside: InProcess) -> Here:
 
 
 @pytest.fixture
-def client(here: Here) -> Iterator[Visitor]:
+def client(here: Here) -> Visitor:
     """Somebody who asks the service."""
-    visitor = Visitor(here.url)
-    yield visitor
-    visitor.http.close()
+    return here.visitor()
 
 
 @pytest.fixture

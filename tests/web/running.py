@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx
 import uvicorn
+from tests.web.people import Visitor
 
 from voirdire.annotation.batches import set_open
 from voirdire.annotation.database import Database
@@ -40,12 +41,22 @@ class Here:
     url: str
     database: Database
     batch: int = 1
-    links: list[str] = field(default_factory=list)
+    visitors: list[Visitor] = field(default_factory=list)
+
+    def visitor(self) -> Visitor:
+        """Somebody who asks this service, with cookies of their own."""
+        self.visitors.append(Visitor(self.url))
+        return self.visitors[-1]
+
+    def close(self) -> None:
+        """Break off all connections."""
+        for visitor in self.visitors:
+            visitor.http.close()
+        self.database.dispose()
 
     def link(self, pool: str, *, people: int | None = None) -> str:
         """A new link into a pool."""
         _, token = invite(self.database, self.batch, pool, most_raters=people, now=time.time())
-        self.links.append(token)
         return f"{self.url}/join/{token}"
 
     def open(self, is_open: bool) -> None:
@@ -73,9 +84,9 @@ class InProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.here.close()
         self.server.should_exit = True
         self.thread.join(10)
-        self.service.database.dispose()
 
 
 class Program:
@@ -90,14 +101,16 @@ class Program:
 
     def __enter__(self) -> Program:
         with self.log.open("wb") as file:
-            self.process = subprocess.Popen(self.command, stdout=file, stderr=file, env={**os.environ, "COLUMNS": "300"})
+            self.process = subprocess.Popen(
+                self.command, stdout=file, stderr=file, env={**os.environ, "COLUMNS": "300"}
+            )
         wait_for(self.here.url, self.process, self.log)
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.here.close()
         self.process.terminate()
         self.process.wait(20)
-        self.here.database.dispose()
 
     @property
     def lead_link(self) -> str:

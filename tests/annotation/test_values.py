@@ -18,7 +18,7 @@ WHY = Asked("why", "text", level="nominal")
 @pytest.mark.parametrize(
     ("question", "right", "wrong"),
     [
-        (AMOUNT, ["0", "24.5", "7.25", "-0", "007"], ["24.6", "-1", "1e3", "nan", "inf", "", "1_0", "٣", "1.", ".5", "0x1"]),
+        (AMOUNT, ["0", "24.5", "7.25", "-0", "007"], ["24.6", "-1", "1e3", "nan", "inf", "", "1_0", "٣", "1.", ".5"]),
         (COUNT, ["0", "12", "999999999999"], ["1.0", "-1", "1.5", "9" * 13]),
         (CHOICE, ["yes", "no", "not_applicable"], ["Yes", "yes ", "", "maybe"]),
         (BUTTONS, ["1", "5"], ["0", "6", "3.0", "03", "+3", "not_applicable"]),
@@ -40,7 +40,7 @@ def test_what_a_question_takes_is_told() -> None:
     ]
 
 
-@given(st.text())
+@given(st.text(st.characters()))
 def test_a_text_that_can_be_kept_can_be_encoded_and_has_no_nul(text: str) -> None:
     try:
         encoded = text.encode()

@@ -130,15 +130,19 @@ def _reason(error: DBAPIError) -> str:
 
 
 def _engine(url: URL) -> Engine:
+    """The engine, whose errors name no values: they end in logs."""
     if url.drivername.startswith("sqlite"):
-        engine = create_engine(url, connect_args={"timeout": WAIT_SECONDS}, pool_size=CONNECTIONS, max_overflow=-1)
+        engine = create_engine(
+            url, connect_args={"timeout": WAIT_SECONDS}, pool_size=CONNECTIONS, max_overflow=-1, hide_parameters=True
+        )
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     connect = {"connect_timeout": "5"} if "connect_timeout" not in url.query else {}
     engine = create_engine(
-        url, connect_args=connect, pool_pre_ping=True, pool_size=CONNECTIONS, max_overflow=5, pool_timeout=WAIT_SECONDS
-    )
+        url, connect_args=connect, pool_pre_ping=True, pool_size=CONNECTIONS, max_overflow=5, pool_timeout=WAIT_SECONDS,
+        hide_parameters=True,
+    )  # fmt: skip
     event.listen(engine, "connect", _prepare_postgresql)
     return engine
 

@@ -15,6 +15,7 @@ from voirdire.annotation.schema import service
 from voirdire.errors import UsageError
 
 KEY_BYTES = 32
+MARK_LENGTH = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,13 @@ def check_lead(db: Database, secret: str) -> bool:
     with db.reading() as connection:
         known = connection.execute(select(service.c.value).where(service.c.name == "lead")).scalar()
     return known is not None and hmac.compare_digest(known, hashed(secret))
+
+
+def lead_mark(db: Database) -> str:
+    """What changes with the lead's secret and tells nothing of it: sessions that carry it end with the secret."""
+    with db.reading() as connection:
+        known = connection.execute(select(service.c.value).where(service.c.name == "lead")).scalar()
+    return signed(db, "lead", known or "")[:MARK_LENGTH]
 
 
 def _all(connection: Connection) -> dict[str, str]:

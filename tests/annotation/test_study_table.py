@@ -128,6 +128,8 @@ def test_own_ends_stay(tmp_path: Path) -> None:
         ({"min": 0.5, "max": 5, "widget": "slider"}, "study.ends_not_whole", ("0.5",)),
         ({"level": "interval", "widget": "slider"}, "study.ends_missing", ("slider",)),
         ({"min": 5, "max": 1}, "input.ends_reversed", ("5", "1")),
+        ({"min": 1, "max": "inf"}, "study.kind", ("max", "inf")),
+        ({"level": "ratio", "min": "nan"}, "study.kind", ("min", "nan")),
         ({"labels": "left|right"}, "input.positive_needed", ("left, right",)),
         ({"labels": "a|b|c", "low_end.en": "bad"}, "study.entry_pointless", ("low_end", "choice")),
         ({"labels": "a|b|a"}, "study.value_twice", ("a",)),

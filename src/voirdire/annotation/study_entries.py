@@ -119,11 +119,8 @@ class Entries:
                 raise self.where.error("language_form", entry=name, value=shown(language))
         return {language: self._filled(f"{name}.{language}", one) for language, one in value.items()}
 
-    def values(self, name: str, value: Any = None) -> tuple[str, ...]:
+    def values(self, name: str, given: Any) -> tuple[str, ...]:
         """One or more texts, each once; numbers are taken as they are written."""
-        given = self.table[name] if value is None and self.has(name) else value
-        if given is None:
-            return ()
         if not isinstance(given, list) or not given or not all(isinstance(one, str | int | float) for one in given):
             raise self._kind(name, given, '["...", "..."]')
         found = tuple(self.value(name, one) for one in given)

@@ -19,7 +19,7 @@ def read_pool(entries: Entries) -> PoolPlan:
     name = entries.name("name")
     if not entries.has("languages"):
         raise entries.where.error("key_missing", value="languages")
-    languages = entries.values("languages")
+    languages = entries.values("languages", entries.table["languages"])
     for language in languages:
         if not CODE.fullmatch(language):
             raise entries.where.error("language_form", entry="languages", value=shown(language))

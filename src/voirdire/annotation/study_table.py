@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -76,6 +77,9 @@ def _scale(name: str, declared: Declared, corpus: Shown, where: Where) -> Scale:
     """The scale as the audit makes it of labels or ends; of a number without ends where the level says so."""
     spec, table = declared.spec, corpus.questions.table
     assert table is not None
+    for entry, end in (("min", spec.low), ("max", spec.high)):
+        if end is not None and not math.isfinite(end):
+            raise where.error("kind", entry=entry, value=str(end), known="1, 2.5")
     if spec.labels:
         return scale_of_labels(name, spec, table)
     if spec.level == "nominal":

@@ -23,7 +23,7 @@ from voirdire.annotation.nouns import Batch, BatchSpec, Gold, Option, Screening,
 from voirdire.annotation.schema import metadata
 from voirdire.annotation.study_defaults import for_pilot
 from voirdire.web.application import make_application
-from voirdire.web.security import Role, cookie_name, csrf_token, keep_session, new_session
+from voirdire.web.security import Role, cookie_name, csrf_token, start_session
 from voirdire.web.service import Service, open_service
 from voirdire.web.serving import prepare
 from voirdire.web.settings import Settings
@@ -150,8 +150,8 @@ class House:
 
     def session(self, role: Role, who: str = "", address: str = "127.0.0.1") -> Person:
         """A person with a session as the service would begin it."""
-        session, response, client = new_session(role, who), Response(), self.client(address)
-        keep_session(response, self.service, session)
+        response, client = Response(), self.client(address)
+        session = start_session(response, self.service, role, who)
         name, _, value = response.headers["set-cookie"].partition(";")[0].partition("=")
         client.cookies.set(name, value)
         return Person(client, who, csrf_token(self.service, session))

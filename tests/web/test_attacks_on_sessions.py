@@ -15,6 +15,7 @@ from voirdire.annotation.answers import save
 from voirdire.annotation.invitations import revoke
 from voirdire.annotation.nouns import Given
 from voirdire.annotation.raters import delete_rater, resume_link
+from voirdire.annotation.service_state import set_lead
 from voirdire.web.security import AGE, MAX_BODY, cookie_name
 from voirdire.web.settings import Settings
 
@@ -297,3 +298,12 @@ def test_tokens_are_kept_as_hashes_only(own_house: House) -> None:
 def test_settings_of_workers_hold_no_secret_of_the_lead(house: House) -> None:
     assert house.secret not in Settings.to_text(house.settings)
     assert MAX_BODY < 1_000_000
+
+
+def test_a_session_of_the_lead_ends_with_the_secret(own_house: House) -> None:
+    lead = own_house.lead()
+    assert lead.client.get("/lead").status_code == 200
+    set_lead(own_house.service.database, secrets.token_urlsafe(24))
+    assert lead.client.get("/lead").status_code == 303
+    assert lead.client.post("/lead/batches", data={"csrf": lead.csrf}).status_code == 401
+    assert own_house.lead().client.get("/lead").status_code == 200

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,13 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from voirdire.annotation.database import Unavailable
 from voirdire.errors import VoirdireError
 from voirdire.texts import LANGUAGES, text
+from voirdire.web.security import guarding
 from voirdire.web.service import service_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+log = logging.getLogger(__name__)
 HTML_LANG = {"en": "en", "zh": "zh-Hans"}
 LANGUAGE_COOKIE = "voirdire-lang"
 RETRY_SECONDS = 2
@@ -97,10 +100,15 @@ def wants_json(request: Request) -> bool:
 
 
 async def told(request: Request, error: Exception) -> Response:
-    """An error of ours in the language of the reader."""
+    """An error of ours in the language of the reader; what is wrong with the database is for the log alone."""
     assert isinstance(error, VoirdireError)
-    status = 503 if isinstance(error, Unavailable) else int(getattr(error, "status", 400))
-    response = _answer(request, status, error.key, error.message(ui_language(request)))
+    lang = ui_language(request)
+    if isinstance(error, Unavailable):
+        log.warning("%s", error)
+        status, key, sentence = 503, "web.unavailable", text("web.unavailable", lang)
+    else:
+        status, key, sentence = int(getattr(error, "status", 400)), error.key, error.message(lang)
+    response = _answer(request, status, key, sentence)
     if status in (429, 503):
         response.headers["retry-after"] = str(RETRY_SECONDS if status == 503 else 60)
     return response
@@ -124,8 +132,10 @@ async def not_valid(request: Request, error: Exception) -> Response:
 
 
 async def fault(request: Request, _: Exception) -> Response:
-    """A fault of ours: nothing of it is shown."""
-    return _answer(request, 500, "web.fault", text("web.fault", ui_language(request)))
+    """A fault of ours: nothing of it is shown. The response is made outside of what guards the others."""
+    response = _answer(request, 500, "web.fault", text("web.fault", ui_language(request)))
+    response.headers.update(guarding(secure=service_of(request).settings.secure))
+    return response
 
 
 def _answer(request: Request, status: int, key: str, sentence: str) -> Response:

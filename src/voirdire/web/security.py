@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from voirdire.annotation.invitations import guessed_wrong, too_many_guesses
 from voirdire.annotation.nouns import Rater
 from voirdire.annotation.raters import rater
+from voirdire.annotation.service_state import lead_mark
 from voirdire.errors import UsageError
 from voirdire.web.service import Service, service_of
 
@@ -32,6 +33,7 @@ Role = Literal["visitor", "rater", "lead"]
 AGE: dict[Role, int] = {"visitor": 3600, "rater": 60 * 86400, "lead": 12 * 3600}
 MAX_BODY = 64 * 1024
 CSRF_FIELD, CSRF_HEADER = "csrf", "x-csrf-token"
+# Without any referrer browsers send "null" for the origin of our own forms, which is also what foreign pages can send.
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -39,7 +41,7 @@ HEADERS = {
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
@@ -56,7 +58,10 @@ class Forbidden(UsageError):  # noqa: N818 - named for what it says, as the resp
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Who asks: ``who`` is a rater's id, or empty; ``nonce`` is random and ties forms to this session."""
+    """Who asks.
+
+    nonce : random, ties forms to this session; who : a rater's id, for the lead the mark of the secret, else empty
+    """
 
     role: Role
     nonce: str
@@ -69,7 +74,10 @@ def cookie_name(service: Service, role: Role) -> str:
 
 
 def session_of(request: Request, role: Role) -> Session | None:
-    """The session of a role that a request carries; None without one, and for one that is forged or too old."""
+    """The session of a role that a request carries; None without one, and for one that is forged or too old.
+
+    The lead's ends with the lead's secret too.
+    """
     service = service_of(request)
     held = request.cookies.get(cookie_name(service, role))
     if not held:
@@ -78,7 +86,9 @@ def session_of(request: Request, role: Role) -> Session | None:
         told = service.session_signer.loads(held, max_age=AGE[role])
     except BadData:
         return None
-    return Session(role, told["nonce"], told["who"]) if told.get("role") == role else None
+    if told.get("role") != role or (role == "lead" and told["who"] != lead_mark(service.database)):
+        return None
+    return Session(role, told["nonce"], told["who"])
 
 
 def new_session(role: Role, who: str = "") -> Session:
@@ -88,7 +98,7 @@ def new_session(role: Role, who: str = "") -> Session:
 
 def start_session(response: Response, service: Service, role: Role, who: str = "") -> Session:
     """A new session, set as a cookie of the response."""
-    session = new_session(role, who)
+    session = new_session(role, lead_mark(service.database) if role == "lead" else who)
     keep_session(response, service, session)
     return session
 
@@ -216,12 +226,18 @@ LeadForm = Annotated[dict[str, str], Depends(lead_form)]
 """Fields of a form; endpoints that take them are plain functions, so that the database never holds up the others."""
 
 
+def guarding(*, secure: bool) -> dict[str, str]:
+    """Headers of every response that does not say otherwise."""
+    always = {**HEADERS, "cache-control": "no-store"}
+    return {**always, "strict-transport-security": "max-age=31536000"} if secure else always
+
+
 class Guard:
     """Around the whole application: headers of every response, and no body above ``MAX_BODY``."""
 
     def __init__(self, app: ASGIApp, *, secure: bool) -> None:
         self.app = app
-        self.headers = {**HEADERS, **({"strict-transport-security": "max-age=31536000"} if secure else {})}
+        self.headers = guarding(secure=secure)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -245,7 +261,6 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in self.headers.items():
                     headers.setdefault(name, value)
-                headers.setdefault("cache-control", "no-store")
             await send(message)
 
         await self.app(scope, limited, guarded)

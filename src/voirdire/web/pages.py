@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 HTML_LANG = {"en": "en", "zh": "zh-Hans"}
 LANGUAGE_COOKIE = "voirdire-lang"
+RATER_LANGUAGE = "rater_language"
 RETRY_SECONDS = 2
 
 
@@ -52,7 +53,10 @@ def page(request: Request, template: str, lang: str, *, status: int = 200, **fie
 
 
 def ui_language(request: Request, languages: tuple[str, ...] = LANGUAGES) -> str:
-    """The language of pages for somebody who is not known yet: of their choice, else of their browser."""
+    """The language of our sentences: a known rater's, else of one's choice, else of one's browser."""
+    rater = getattr(request.state, RATER_LANGUAGE, None)
+    if rater is not None:
+        return ui_of(rater)
     chosen = request.query_params.get("lang") or request.cookies.get(LANGUAGE_COOKIE, "")
     if chosen in languages:
         return chosen

@@ -145,6 +145,7 @@ def rater_of(request: Request) -> Rater:
     found = rater(service_of(request).database, session.who) if session else None
     if found is None or found.state == "deleted":
         raise Forbidden("web.no_rater", status=401)
+    request.state.rater_language = found.language
     return found
 
 

@@ -52,9 +52,20 @@ def join(
     external : id on a recruiting platform, of which a keyed hash is kept
     Raises Closed for a closed batch or a revoked link, Full when enough have joined, BadValue for another language.
     """
-    external_hash = _external(db, external)
+    row = {
+        "id": secrets.token_hex(8),
+        "batch_id": invitation.batch,
+        "pool": invitation.pool,
+        "invitation_id": invitation.id,
+        "state": "active" if passed else "screened_out",
+        "language": language,
+        "attributes": json.dumps(dict(attributes) if passed else {}),
+        "external_hash": _external(db, external),
+        "joined_at": now,
+        "seen_at": now,
+    }
     try:
-        return _join(db, invitation, external_hash, language, attributes, passed, now)
+        return _join(db, invitation, row)
     except IntegrityError:
         known = returning(db, invitation, external)
         if known is None:
@@ -62,36 +73,17 @@ def join(
         return known
 
 
-def _join(
-    db: Database,
-    invitation: Invitation,
-    external_hash: str | None,
-    language: str,
-    attributes: Mapping[str, Any],
-    passed: bool,
-    now: float,
-) -> Rater:
+def _join(db: Database, invitation: Invitation, row: Mapping[str, Any]) -> Rater:
     """Join; IntegrityError when the external id joined by another link at this moment."""
     with db.writing() as connection:
         _hold(connection, invitation)
-        known = _returning(connection, invitation, external_hash)
+        known = _returning(connection, invitation, row["external_hash"])
         if known is not None:
             return _rater(known)
-        _check(db, connection, invitation, language, passed)
-        row = {
-            "id": secrets.token_hex(8),
-            "batch_id": invitation.batch,
-            "pool": invitation.pool,
-            "invitation_id": invitation.id,
-            "state": "active" if passed else "screened_out",
-            "language": language,
-            "attributes": json.dumps(dict(attributes) if passed else {}),
-            "external_hash": external_hash,
-            "joined_at": now,
-            "seen_at": now,
-        }
+        _check(db, connection, invitation, row["language"], row["state"] == "active")
         made = connection.execute(insert(table).values(**row).returning(table)).one()
-        happened(connection, "joined", now, batch_id=invitation.batch, rater_id=made.id, language=language)
+        named = {"batch_id": row["batch_id"], "rater_id": row["id"], "language": row["language"]}
+        happened(connection, "joined", row["joined_at"], **named)
         return _rater(made)
 
 

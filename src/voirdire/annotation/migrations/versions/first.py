@@ -74,16 +74,6 @@ def _batches() -> None:
         sa.UniqueConstraint("batch_id", "pool", "wanted", name="uq_batch_pools_batch_id_pool_wanted"),
         sa.CheckConstraint("wanted >= 1", name=op.f("ck_batch_pools_wanted")),
     )
-    op.create_table(
-        "verdicts",
-        sa.Column("batch_id", sa.Integer, nullable=False),
-        sa.Column("item_id", sa.Text, nullable=False),
-        sa.Column("verdict", sa.Text, nullable=False),
-        sa.Column("note", sa.Text, nullable=False),
-        sa.Column("decided_at", sa.Double, nullable=False),
-        sa.PrimaryKeyConstraint("batch_id", "item_id", name="pk_verdicts"),
-        sa.ForeignKeyConstraint(["batch_id"], ["batches.id"], name="fk_verdicts_batch_id"),
-    )
 
 
 def _people() -> None:
@@ -222,4 +212,14 @@ def _history() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_events"),
         sa.ForeignKeyConstraint(["rater_id"], ["raters.id"], name="fk_events_rater_id"),
         sa.UniqueConstraint("rater_id", "key", name="uq_events_rater_id_key"),
+    )
+    op.create_table(
+        "verdicts",
+        sa.Column("batch_id", sa.Integer, nullable=False),
+        sa.Column("item_id", sa.Text, nullable=False),
+        sa.Column("verdict", sa.Text, nullable=False),
+        sa.Column("note", sa.Text, nullable=False),
+        sa.Column("decided_at", sa.Double, nullable=False),
+        sa.PrimaryKeyConstraint("batch_id", "item_id", name="pk_verdicts"),
+        sa.ForeignKeyConstraint(["batch_id"], ["batches.id"], name="fk_verdicts_batch_id"),
     )

@@ -17,6 +17,7 @@ WORDED = {"help", "epilog", "title", "caption", "label", "description", "subtitl
 SENTENCE = re.compile(r"[A-Za-z]+[,;:]?\s+[A-Za-z]{2,}|[\u4e00-\u9fff]{2,}")
 SUFFIXES = {
     "lock",
+    "sqlite",
     "html",
     "md",
     "csv",

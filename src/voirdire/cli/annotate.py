@@ -78,7 +78,7 @@ def annotate(
     language = ctx.find_object(str) or "en"
     _check_installed()
     if init:
-        _write_template(corpus, language, as_json=json)
+        _write_template(corpus, tuple(pool or ()), language, as_json=json)
         return
     settings = _settings(ctx.params, language)
     if export is not None:
@@ -114,12 +114,12 @@ def _settings(params: dict[str, Any], lang: str) -> Settings:
     )
 
 
-def _write_template(corpus: Path, lang: str, *, as_json: bool) -> None:
+def _write_template(corpus: Path, pools: tuple[str, ...], lang: str, *, as_json: bool) -> None:
     from voirdire.annotation.study_template import STUDY_FILE, study_template
 
     folder = corpus if corpus.is_dir() else corpus.parent
     file = folder / STUDY_FILE
-    written = study_template(corpus)
+    written = study_template(corpus, pools=pools, lang=lang)
     try:
         with file.open("x", encoding="utf-8") as out:
             out.write(written)
@@ -146,7 +146,8 @@ def _serve(settings: Settings, workers: int, lang: str, *, as_json: bool) -> Non
     from voirdire.web.serving import prepare, refuse, serve
 
     refuse(settings, workers)
-    ready = prepare(settings, time.time())
+    with show.Progress(lang) as progress:
+        ready = prepare(settings, time.time(), lambda done, total: progress("read", done / total))
     if as_json:
         show.json(document(ready))
     else:

@@ -144,13 +144,15 @@ def _judges_of(tables: SimulatedTables) -> SimulatedTables:
 
 
 def _worded(questions: pl.DataFrame) -> pl.DataFrame:
-    """The questions in words that speak of drawings."""
+    """The questions in words that speak of drawings, with the two cultures at the ends of the placement."""
     rows = []
     for row in questions.iter_rows(named=True):
-        ends = {lang: _ends(lang) if row["role"] == "placement" else {} for lang in LANGUAGES}
-        worded = {f"text.{lang}": text(f"demo.question.{row['role']}", lang, **ends[lang]) for lang in LANGUAGES}
-        rows.append(row | worded)
-    return pl.DataFrame(rows, schema=questions.schema)
+        for lang in LANGUAGES:
+            ends = _ends(lang) if row["role"] == "placement" else {}
+            row[f"text.{lang}"] = text(f"demo.question.{row['role']}", lang, **ends)
+            row[f"low_end.{lang}"], row[f"high_end.{lang}"] = ends.get("last"), ends.get("first")
+        rows.append(row)
+    return pl.DataFrame(rows, schema_overrides=questions.schema)
 
 
 def _ends(lang: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from voirdire.annotation.database import Database
 from voirdire.annotation.material import Shown, read_shown
 from voirdire.annotation.nouns import Study
 from voirdire.annotation.service_state import ServiceState, service_state, signed
-from voirdire.annotation.study_file import read_study
+from voirdire.annotation.study_file import StudyRead, find_study
 from voirdire.web.settings import Settings
 
 IMAGE_KEY_LENGTH = 24
@@ -59,26 +59,24 @@ class Service:
 def open_service(settings: Settings) -> Service:
     """Read the corpus and the study, and open the database, which must have been prepared.
 
-    Raises InputError and UsageError as ``read_shown``, ``read_study`` and ``Database.open`` do.
+    Raises InputError and UsageError as ``read_shown``, ``find_study`` and ``Database.open`` do.
     """
     shown = read_shown(Path(settings.corpus))
-    study = study_of(settings, shown)
+    study = study_of(settings, shown).study
     database = Database.open(settings.database)
     return Service(settings, database, shown, study, service_state(database))
 
 
-def study_of(settings: Settings, shown: Shown) -> Study:
+def study_of(settings: Settings, shown: Shown) -> StudyRead:
     """The study that the corpus, the study file and the command line describe."""
-    return read_study(
-        Path(settings.corpus),
-        shown,
-        file=Path(settings.study) if settings.study else None,
-        pools=settings.pools,
-        raters_per_item=settings.raters_per_item,
-        items_per_rater=settings.items_per_rater,
-        repeats=settings.repeats,
-        seed=settings.seed,
-    )
+    numbers = {
+        "raters_per_item": settings.raters_per_item,
+        "items_per_rater": settings.items_per_rater,
+        "repeats": settings.repeats,
+        "seed": settings.seed,
+    }
+    file = Path(settings.study) if settings.study else None
+    return find_study(Path(settings.corpus), shown, file=file, pools=settings.pools, numbers=numbers)
 
 
 def service_of(request: Request) -> Service:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from voirdire.annotation.batches import batches, create_batch
 from voirdire.annotation.database import Database
 from voirdire.annotation.export import write_export
-from voirdire.annotation.material import Shown, read_shown
+from voirdire.annotation.material import Shown, check_pictures, read_shown
 from voirdire.annotation.nouns import Batch, BatchSpec, Study
 from voirdire.annotation.service_state import bind_corpus, set_lead
 from voirdire.corpus.corpus import Note
@@ -28,42 +29,42 @@ SHORTEST_SECRET = 20
 class Ready:
     """A service that can be started.
 
-    lead_link : opens the lead's pages; made : the first batch, when this start made it
+    notes : what the lead should know of corpus and study; lead_link : opens the lead's pages
+    made : the first batch, when this start made it; known : how many batches there are
     """
 
     settings: Settings
     shown: Shown
     study: Study
+    notes: tuple[Note, ...]
     lead_link: str
     made: Batch | None
     known: int
 
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What the lead should know of the corpus."""
-        return self.shown.notes
 
-
-def prepare(settings: Settings, now: float) -> Ready:
+def prepare(settings: Settings, now: float, told: Callable[[int, int], None] = lambda _done, _all: None) -> Ready:
     """Make the database ready: its tables, a first batch of all items that are to be rated, the lead's secret.
 
     The secret is that of the environment variable VOIRDIRE_LEAD_SECRET, or a new one at each start; kept is a hash.
-    Raises UsageError for a database that belongs to another corpus.
+    Every image is looked at once; told : is called with how many were looked at and how many there are.
+    Raises UsageError for a database that belongs to another corpus, InputError for an image that cannot be shown.
     """
     settings = checked(settings)
     shown = read_shown(Path(settings.corpus))
-    study = study_of(settings, shown)
+    found = study_of(settings, shown)
+    check_pictures(shown, told)
     database = Database.open(settings.database)
     try:
         database.migrate()
         bind_corpus(database, shown.digest, shown.name)
         known = batches(database)
-        made = None if known else create_batch(database, _first(shown, study, settings.lang), now)
+        made = None if known else create_batch(database, _first(shown, found.study, settings.lang), now)
         secret = _lead_secret()
         set_lead(database, secret)
     finally:
         database.dispose()
-    return Ready(settings, shown, study, f"{settings.url}/lead/enter#{secret}", made, len(known) + (made is not None))
+    link, count = f"{settings.url}/lead/enter#{secret}", len(known) + (made is not None)
+    return Ready(settings, shown, found.study, (*shown.notes, *found.notes), link, made, count)
 
 
 def _first(shown: Shown, study: Study, lang: str) -> BatchSpec:

@@ -194,6 +194,8 @@ def test_batches_are_kept_as_they_were_made(db: Database) -> None:
         (BatchSpec("b", study(pools=()), ("a",)), "has no pools"),
         (BatchSpec("b\0", study(), ("a",)), "cannot be kept as a name"),
         (BatchSpec(" ", study(), ("a",)), "cannot be kept as a name"),
+        (BatchSpec("b", study(), ("a", "b\0")), "cannot be kept as a name"),
+        (BatchSpec("b", study(), ("a" * 1001,)), "has 1 to 1000 characters"),
     ],
 )
 def test_a_batch_that_cannot_be_is_refused(tmp_path: Path, spec: BatchSpec, said: str) -> None:
@@ -234,6 +236,15 @@ def test_a_database_belongs_to_one_corpus(db: Database) -> None:
     assert service_state(db).corpus_digest == "abc"
     with pytest.raises(UsageError, match="belongs to the corpus “food” and not to “fashion”"):
         bind_corpus(db, "def", "fashion")
+
+
+def test_a_new_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    with opened(f"sqlite:///{tmp_path / 'store.sqlite'}") as db:
+        db.migrate()
+        batch_of(db, 2)
+        files = sorted(tmp_path.iterdir())
+        assert len(files) == 3
+        assert {oct(file.stat().st_mode & 0o777) for file in files} == {"0o600"}
 
 
 def test_sqlite_waits_for_the_disk_and_lets_readers_read(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select, update
@@ -14,7 +15,7 @@ from voirdire.annotation.locking import lock_pools
 from voirdire.annotation.nouns import Batch, BatchSpec
 from voirdire.annotation.schema import batch_pools, raters
 from voirdire.annotation.schema import batches as table
-from voirdire.annotation.untrusted import LONGEST_TOLD, is_number, is_text, short
+from voirdire.annotation.untrusted import LONGEST_ID, LONGEST_TOLD, is_number, is_text, short
 from voirdire.errors import NotFoundError, UsageError
 
 
@@ -63,6 +64,12 @@ def spec_of(db: Database, connection: Connection, number: int) -> BatchSpec:
     return db.specs[number]
 
 
+def _check_names(names: Sequence[str], limit: int) -> None:
+    for name in names:
+        if not name.strip() or not is_text(name, limit):
+            raise UsageError("annotation.bad_name", value=short(name), limit=limit)
+
+
 def _wait_for_answers(db: Database, number: int) -> None:
     """Wait for answers that began before the batch was closed: each holds the lock of its rater."""
     with db.writing() as connection:
@@ -85,8 +92,9 @@ def _batch(db: Database, row: Row[Any]) -> Batch:
 
 
 def _check(spec: BatchSpec) -> None:
-    if not spec.name.strip() or not is_text(spec.name, LONGEST_TOLD):
-        raise UsageError("annotation.bad_name", value=short(spec.name), limit=LONGEST_TOLD)
+    _check_names([spec.name], LONGEST_TOLD)
+    _check_names([pool.name for pool in spec.study.pools], LONGEST_TOLD)
+    _check_names([*spec.items, *(gold.item_id for gold in spec.study.gold)], LONGEST_ID)
     if not spec.items:
         raise UsageError("annotation.batch_empty", value=spec.name)
     if not spec.study.pools:

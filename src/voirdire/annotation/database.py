@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -96,15 +97,24 @@ class Database:
     def migrate(self) -> None:
         """Bring the tables to this version's form. Safe when several processes start at once.
 
+        A file of SQLite that is made now is its owner's alone, since it holds the signing key.
+
         Raises UsageError for a database of a newer version and for a file that is no database.
         """
         from voirdire.annotation.migrations import upgrade
 
+        if self.is_sqlite:
+            self._make_private()
         try:
             with self.writing() as connection:
                 upgrade(connection, self.name)
         except DBAPIError as error:
             raise UsageError("annotation.database_unreadable", value=self.name, why=_reason(error)) from error
+
+    def _make_private(self) -> None:
+        file = Path(str(self.url.database))
+        if file.parent.is_dir() and not file.exists():
+            file.touch(0o600)
 
     def dispose(self) -> None:
         """Close the connections; the next use opens new ones."""

@@ -7,6 +7,7 @@ import re
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 LONGEST_TEXT = 5000
 LONGEST_TOLD = 80
+LONGEST_ID = 1000
 LARGEST_NUMBER = 2**31 - 1
 
 

@@ -46,7 +46,7 @@ HOSTILE_NAME = f"\"'></title><script>window.{MARK}=1</script><b id={MARK}>{{{{7*
 
 
 def corpus_folder(folder: Path, items: int = 6) -> Path:
-    """Items whose every text is hostile, two with pictures that are none."""
+    """Items whose every text is hostile."""
     (folder / "images").mkdir(parents=True)
     header = ["item_id", "pair_id", "culture", "category", "split", "prompt.en", "prompt.zh", "image", "alt.en"]
     rows = []
@@ -58,19 +58,10 @@ def corpus_folder(folder: Path, items: int = 6) -> Path:
         pair = f"secret-pair-{number // 2}"
         worded = [f"{number} {HOSTILE}", f"{number} {HOSTILE}", f"images/{number}.png", HOSTILE]
         rows.append([name, pair, culture, f"secret-category {HOSTILE}", "test", *worded])
-    for name, data in DISGUISED.items():
-        (folder / "images" / name).write_bytes(data)
-        rows.append([name, "", "us", "secret-category", "test", "p", "p", f"images/{name}", "a"])
     with (folder / "items.csv").open("w", encoding="utf-8", newline="") as out:
         csv.writer(out).writerows([header, *rows])
     (folder / "corpus.toml").write_text('name = "Attacked"\n', encoding="utf-8")
     return folder
-
-
-DISGUISED = {
-    "svg.png": b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
-    "html.jpg": b"<!DOCTYPE html><script>alert(1)</script>",
-}
 
 
 def hostile_study(study: Study) -> Study:

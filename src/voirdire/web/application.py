@@ -36,7 +36,6 @@ def make_application(service: Service) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        root_path=service.settings.root,
     )
     app.state.service = service
     for module in (rating_pages, rating_api, images, lead_pages, lead_api):
@@ -48,7 +47,7 @@ def make_application(service: Service) -> FastAPI:
     app.add_exception_handler(RequestValidationError, pages.not_valid)
     app.add_exception_handler(Exception, pages.fault)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(service.settings.hosts), www_redirect=False)
-    app.add_middleware(Guard, secure=service.settings.secure)
+    app.add_middleware(Guard, secure=service.settings.secure, root=service.settings.root)
     return app
 
 

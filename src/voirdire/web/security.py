@@ -234,10 +234,14 @@ def guarding(*, secure: bool) -> dict[str, str]:
 
 
 class Guard:
-    """Around the whole application: headers of every response, and no body above ``MAX_BODY``."""
+    """Around the whole application: headers of every response, and no body above ``MAX_BODY``.
 
-    def __init__(self, app: ASGIApp, *, secure: bool) -> None:
+    root : the path below which the application lies
+    """
+
+    def __init__(self, app: ASGIApp, *, secure: bool, root: str = "") -> None:
         self.app = app
+        self.root = root
         self.headers = guarding(secure=secure)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -245,6 +249,8 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        if self.root:
+            scope["root_path"] = self.root
         length = dict(scope["headers"]).get(b"content-length", b"0")
         small = length.isdigit() and len(length) < 10 and int(length) <= MAX_BODY
         taken = 0 if small else MAX_BODY + 1

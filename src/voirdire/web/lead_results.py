@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fastapi import APIRouter, Depends
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -80,18 +81,17 @@ def verdicts(request: Request, session: LeadPage, number: BatchId) -> Response:
 @router.post("/lead/batches/{number}/verdicts")
 def save_verdicts(request: Request, form: LeadForm, number: BatchId) -> Response:
     """Keep the lead's decision on one item."""
-    known_batch(request, number)
+    items = known_batch(request, number).spec.items
     service, chosen = service_of(request), form.get("verdict", "")
     item, note = form.get("item", ""), form.get("note", "").strip()
     try:
         decide(service.database, number, item, chosen or None, note=note, now=service.now())
-    except NotFoundError:
-        raise
+    except NotFoundError as error:
+        raise HTTPException(404) from error
     except UsageError as error:
         problem = error.message(ui_language(request))
         return _verdicts(request, lead_of(request), number, status=422, problem=problem)
-    batch = known_batch(request, number)
-    return go(request, f"/lead/batches/{number}/verdicts#item-{batch.spec.items.index(item) + 1}")
+    return go(request, f"/lead/batches/{number}/verdicts#item-{items.index(item) + 1}")
 
 
 def _verdicts(request: Request, session: Session, number: int, *, status: int = 200, problem: str = "") -> Response:

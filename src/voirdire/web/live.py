@@ -141,7 +141,9 @@ class Live:
             due = self.now() - entry.started_at >= STATISTICS_SECONDS
             if behind and due and not entry.running:
                 entry.started_at = self.now()
-                entry.thread = threading.Thread(target=self._compute, args=(entry, batch_id), daemon=True)
+                entry.thread = threading.Thread(
+                    target=self._compute, args=(entry, batch_id), name=f"statistics-{batch_id}", daemon=True
+                )
                 entry.thread.start()
             return Standing(entry.statistics, entry.running, behind)
 

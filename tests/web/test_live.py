@@ -1,0 +1,164 @@
+"""Statistics while ratings arrive: by the audit's functions, not too often, and never an error for few ratings."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from tests.annotation.lead_world import NOW, corpus_folder, joined, make_batch, rate
+
+from voirdire.annotation.collected import collect
+from voirdire.annotation.database import Database
+from voirdire.annotation.material import read_shown
+from voirdire.web import live as module
+from voirdire.web.live import PROGRESS_SECONDS, STATISTICS_SECONDS, UNCHANGED_SECONDS, Live, examine
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.at = NOW + 200
+
+    def __call__(self) -> float:
+        return self.at
+
+
+@pytest.fixture
+def world(tmp_path: Path):
+    database = Database.open(f"sqlite:///{tmp_path / 'store.sqlite'}")
+    database.migrate()
+    shown = read_shown(corpus_folder(tmp_path / "corpus"))
+    yield database, shown, make_batch(database, shown)
+    database.dispose()
+
+
+def _settled(live: Live, batch_id: int):
+    for thread in threading.enumerate():
+        if thread.name.startswith("statistics"):
+            thread.join(60)
+    return live.statistics(batch_id)
+
+
+def test_without_ratings_the_reason_is_told(world):
+    database, shown, batch = world
+    found = examine(collect(database, batch.id), shown)
+    assert (found.state, found.why.key) == ("not_yet", "lead.statistics.no_ratings")
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_the_first_ratings_give_a_profile_with_reasons_for_what_is_undefined(world, most):
+    database, shown, batch = world
+    rate(database, batch, joined(database, batch, "us", 1), most=most)
+    found = examine(collect(database, batch.id), shown)
+    assert found.state == "ready"
+    alpha = found.profile.get("reliability", question="q1", pool="us")
+    assert alpha.value is None
+    assert alpha.undefined
+
+
+def test_statistics_are_computed_again_after_a_change_and_after_a_while_only(world, monkeypatch):
+    database, shown, batch = world
+    asked = []
+    monkeypatch.setattr(module, "examine", lambda *a, **k: asked.append(1) or examine(*a, **k))
+    clock = Clock()
+    live = Live(database, shown, clock)
+    rate(database, batch, joined(database, batch, "us", 2))
+    assert live.statistics(batch.id).statistics.state == "none"
+    first = _settled(live, batch.id)
+    assert (first.statistics.state, first.running, first.behind, len(asked)) == ("ready", False, False, 1)
+    clock.at += 10 * STATISTICS_SECONDS
+    assert _settled(live, batch.id).statistics is first.statistics
+    rate(database, batch, joined(database, batch, "cn", 1), most=1)
+    assert live.statistics(batch.id).behind
+    _settled(live, batch.id)
+    assert len(asked) == 2
+    clock.at += STATISTICS_SECONDS / 2
+    rate(database, batch, joined(database, batch, "cn", 1), most=1)
+    kept = _settled(live, batch.id)
+    assert (kept.behind, kept.running, len(asked)) == (True, False, 2)
+    clock.at += STATISTICS_SECONDS / 2
+    live.statistics(batch.id)
+    assert not _settled(live, batch.id).behind
+    assert len(asked) == 3
+
+
+def test_progress_is_read_again_after_a_change_and_after_a_while_only(world, monkeypatch):
+    database, shown, batch = world
+    read = []
+    monkeypatch.setattr(module, "collect", lambda *a: read.append(1) or collect(*a))
+    clock = Clock()
+    live = Live(database, shown, clock)
+    assert live.progress(batch.id).pools["us"].done == 0
+    rate(database, batch, joined(database, batch, "us", 1))
+    assert (live.progress(batch.id).pools["us"].done, len(read)) == (0, 1)
+    clock.at += PROGRESS_SECONDS
+    assert (live.progress(batch.id).pools["us"].done, len(read)) == (12, 2)
+    clock.at += PROGRESS_SECONDS
+    live.progress(batch.id)
+    assert len(read) == 2
+    clock.at += UNCHANGED_SECONDS
+    live.progress(batch.id)
+    assert len(read) == 3
+    live.forget(batch.id)
+    live.progress(batch.id)
+    assert len(read) == 4
+
+
+def test_many_requests_at_once_begin_one_computation(world, monkeypatch):
+    database, shown, batch = world
+    asked, go_on = [], threading.Event()
+
+    def slow(*given, **named):
+        asked.append(1)
+        go_on.wait(30)
+        return examine(*given, **named)
+
+    monkeypatch.setattr(module, "examine", slow)
+    live = Live(database, shown, Clock())
+    rate(database, batch, joined(database, batch, "us", 1), most=1)
+    asking = [threading.Thread(target=live.statistics, args=(batch.id,)) for _ in range(20)]
+    for one in asking:
+        one.start()
+    for one in asking:
+        one.join()
+    assert live.statistics(batch.id).running
+    go_on.set()
+    assert _settled(live, batch.id).statistics.state == "ready"
+    assert len(asked) == 1
+
+
+def test_a_fault_is_logged_and_told_as_a_fault(world, monkeypatch, caplog):
+    database, shown, batch = world
+
+    def broken(*_given, **_named):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(module, "examine", broken)
+    live = Live(database, shown, Clock())
+    live.statistics(batch.id)
+    assert _settled(live, batch.id).statistics.state == "failed"
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_database_that_is_away_leaves_the_last_statistics(world, monkeypatch):
+    database, shown, batch = world
+    clock = Clock()
+    live = Live(database, shown, clock)
+    rate(database, batch, joined(database, batch, "us", 1), most=2)
+    live.statistics(batch.id)
+    before = _settled(live, batch.id).statistics
+    rate(database, batch, joined(database, batch, "us", 1), most=2)
+
+    def away(*_given):
+        raise module.Unavailable("annotation.unavailable", why="restarting")
+
+    clock.at += STATISTICS_SECONDS
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "collect", away)
+        live.statistics(batch.id)
+        assert _settled(live, batch.id).statistics is before
+    clock.at += STATISTICS_SECONDS
+    live.statistics(batch.id)
+    assert _settled(live, batch.id).statistics.event > before.event

@@ -182,6 +182,11 @@ def with_gold(study: Study, item: str) -> Study:
     return replace(study, gold=(Gold(item, "q1", ("5",)),))
 
 
+def filled(path: str, known: Mapping[str, str]) -> str:
+    """A path with values in place of what it takes, 1 where none is named."""
+    return re.sub(r"\{(\w+)(?::\w+)?\}", lambda match: known.get(match[1], "1"), path)
+
+
 def routes(router: Any) -> Iterator[tuple[str, str]]:
     """(method, path) of every endpoint below an application or router."""
     for route in router.routes:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.web.attack_world import HOST, House, Person, routes
+from tests.web.attack_world import HOST, House, Person, filled, routes
 
 pytest_plugins = ("tests.web.attack_fixtures",)
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")
@@ -23,11 +22,6 @@ def owner(path: str) -> str:
     if path.startswith(("/join/", "/lead/enter")):
         return "visitor"
     return "lead" if path.startswith("/lead") else "rater"
-
-
-def filled(path: str, known: Mapping[str, str]) -> str:
-    """A path with values that exist."""
-    return re.sub(r"\{(\w+)(?::\w+)?\}", lambda match: known.get(match[1], "1"), path)
 
 
 class Crowd:

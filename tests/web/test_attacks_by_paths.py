@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.web.attack_world import HOST, House, Person, routes
+from tests.web.attack_world import HOST, House, Person, filled, routes
 from tests.web.people import Visitor, csrf_of
 from tests.web.running import Program
 
@@ -196,7 +196,7 @@ def everything(house: House, rater: Person) -> list[Any]:
     """One response of every route, for a rater and the lead, and of what does not exist."""
     known = {"token": house.tokens["us"], "number": "1", "rater_id": rater.id, "key": key_of(house, "item-1")}
     paths = [path for method, path in routes(house.app) if method == "GET"]
-    paths = [re.sub(r"\{(\w+)(?::\w+)?\}", lambda match: known.get(match[1], "1"), path) for path in paths]
+    paths = [filled(path, known) for path in paths]
     people = [rater.client, house.lead().client, house.client()]
     found = [client.get(path) for client in people for path in [*paths, "/static/site.css", "/nothing", "/rate?at=x"]]
     return [*found, rater.client.put("/rate"), rater.client.post("/api/answers"), house.client().post("/lead/enter")]

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 from itsdangerous import URLSafeTimedSerializer
-from tests.web.attack_world import HOST, House, Person, given, routes
+from tests.web.attack_world import HOST, House, Person, filled, given, routes
 
 from voirdire.annotation.answers import save
 from voirdire.annotation.invitations import revoke
@@ -174,7 +174,7 @@ def test_lead_pages_and_endpoints_answer_nobody_but_the_lead(house: House, alice
             continue
         found += 1
         for client in people:
-            reply = client.request(method, filled(path), json={} if "/api/" in path else None)
+            reply = client.request(method, filled(path, {}), json={} if "/api/" in path else None)
             assert reply.status_code in (303, 401, 403), (method, path, reply.status_code)
             if reply.status_code == 303:
                 assert reply.headers["location"].startswith("/lead/enter")
@@ -183,12 +183,6 @@ def test_lead_pages_and_endpoints_answer_nobody_but_the_lead(house: House, alice
 
 
 OPEN_OF_LEAD = ("/lead/enter",)
-
-
-def filled(path: str) -> str:
-    """A path with 1 in place of what it takes."""
-    parts = ["1" if part.startswith("{") else part for part in path.split("/")]
-    return "/".join(parts)
 
 
 def test_raters_endpoints_answer_no_visitor_and_no_lead(house: House) -> None:

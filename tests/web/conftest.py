@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.annotation.postgres import Cluster
 from tests.web.corpora import build
 from tests.web.people import Visitor
 from tests.web.running import Here, InProcess, Program
@@ -41,11 +42,26 @@ def client(here: Here) -> Visitor:
     return here.visitor()
 
 
-@pytest.fixture
-def server(corpus: Path, database_url: str, tmp_path: Path) -> Iterator[Program]:
-    """The service as a program of its own, on SQLite and on PostgreSQL."""
-    with Program(corpus, database_url, tmp_path / "service.log") as running:
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """The service as a program of its own, on SQLite and on PostgreSQL, for all tests of a file."""
+    folder = tmp_path_factory.mktemp("service")
+    if request.param == "postgresql":
+        cluster: Cluster = request.getfixturevalue("cluster")
+        url = cluster.fresh()
+    else:
+        url = f"sqlite:///{folder / 'store.sqlite'}"
+    with Program(build(folder / "things"), url, folder / "service.log") as running:
         yield running
+    if request.param == "postgresql":
+        cluster.drop(url)
+
+
+@pytest.fixture
+def server(program: Program) -> Program:
+    """The service as a program of its own, with a batch for this test."""
+    program.here.new_batch()
+    return program
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ import httpx
 import uvicorn
 from tests.web.people import Visitor
 
-from voirdire.annotation.batches import set_open
+from voirdire.annotation.batches import batch, create_batch, set_open
 from voirdire.annotation.database import Database
 from voirdire.annotation.invitations import invite
 from voirdire.web.application import make_application
@@ -24,7 +24,7 @@ from voirdire.web.service import Service, open_service
 from voirdire.web.serving import prepare
 from voirdire.web.settings import Settings
 
-START_SECONDS = 40.0
+START_SECONDS = 120.0
 
 
 def free_port() -> int:
@@ -58,6 +58,11 @@ class Here:
         """A new link into a pool."""
         _, token = invite(self.database, self.batch, pool, most_raters=people, now=time.time())
         return f"{self.url}/join/{token}"
+
+    def new_batch(self) -> None:
+        """Go on with a batch of its own, like the first."""
+        first = batch(self.database, 1)
+        self.batch = create_batch(self.database, first.spec, time.time()).id
 
     def open(self, is_open: bool) -> None:
         """Open or close the batch."""

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 HTML_LANG = {"en": "en", "zh": "zh-Hans"}
 LANGUAGE_COOKIE = "voirdire-lang"
-RATER_LANGUAGE = "rater_language"
 RETRY_SECONDS = 2
 
 
@@ -54,7 +53,7 @@ def page(request: Request, template: str, lang: str, *, status: int = 200, **fie
 
 def ui_language(request: Request, languages: tuple[str, ...] = LANGUAGES) -> str:
     """The language of our sentences: a known rater's, else of one's choice, else of one's browser."""
-    rater = getattr(request.state, RATER_LANGUAGE, None)
+    rater = getattr(request.state, "rater_language", None)
     if rater is not None:
         return ui_of(rater)
     chosen = request.query_params.get("lang") or request.cookies.get(LANGUAGE_COOKIE, "")

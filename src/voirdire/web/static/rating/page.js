@@ -173,8 +173,9 @@ export class Page {
     this.#progress();
   }
 
+  // The first question without an answer has the focus: in a new item the first one.
   #begin() {
-    const first = this.questions[0];
+    const first = this.lacking()[0] ?? this.questions[0];
     const touch = matchMedia("(hover: none)").matches;
     if (first.typed && touch) byId("main").focus({ preventScroll: true });
     else first.focus({ preventScroll: true });

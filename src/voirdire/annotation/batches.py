@@ -40,7 +40,7 @@ def batches(db: Database) -> list[Batch]:
 
 def batch(db: Database, number: int) -> Batch:
     """The batch of this number. Raises NotFoundError."""
-    with db.reading() as connection:
+    with db.looking() as connection:
         return _batch(db, _row(connection, number))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, InvalidatePoolError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionLeft
 
 from voirdire.annotation.nouns import BatchSpec
@@ -26,6 +27,8 @@ DRIVERS = {
 WAIT_SECONDS = 30
 CONNECTIONS = 10
 WRITING = "voirdire_writing"
+IDLE_SINCE = "voirdire_idle_since"
+IDLE_SECONDS = 1.0
 
 
 class Unavailable(VoirdireError):  # noqa: N818 - what the database is
@@ -82,6 +85,14 @@ class Database:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
                 yield connection
+
+    @contextmanager
+    def looking(self) -> Iterator[Connection]:
+        """For a single statement that reads: on PostgreSQL without a transaction around it. Raises Unavailable."""
+        with _guarded(), self._engine.connect() as connection:
+            if not self.is_sqlite:
+                connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+            yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -150,11 +161,31 @@ def _engine(url: URL) -> Engine:
         return engine
     connect = {"connect_timeout": "5"} if "connect_timeout" not in url.query else {}
     engine = create_engine(
-        url, connect_args=connect, pool_pre_ping=True, pool_size=CONNECTIONS, max_overflow=5, pool_timeout=WAIT_SECONDS,
+        url, connect_args=connect, pool_size=CONNECTIONS, max_overflow=5, pool_timeout=WAIT_SECONDS,
         hide_parameters=True,
     )  # fmt: skip
     event.listen(engine, "connect", _prepare_postgresql)
+    _try_idle_ones(engine)
     return engine
+
+
+def _try_idle_ones(engine: Engine) -> None:
+    """Try a connection before it is used, if it was not used just now; under load that would cost as much as a read."""
+
+    def came_back(_: Any, record: Any) -> None:
+        record.info[IDLE_SINCE] = time.monotonic()
+
+    def goes_out(connection: Any, record: Any, _: Any) -> None:
+        since = record.info.get(IDLE_SINCE)
+        if since is None or time.monotonic() - since < IDLE_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise InvalidatePoolError from error
+
+    event.listen(engine, "checkin", came_back)
+    event.listen(engine, "checkout", goes_out)
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:

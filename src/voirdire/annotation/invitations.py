@@ -67,7 +67,7 @@ def revoke(db: Database, number: int, now: float) -> None:
 
 def by_token(db: Database, token: str) -> Invitation | None:
     """The invitation of a token; None for an unknown or revoked one."""
-    with db.reading() as connection:
+    with db.looking() as connection:
         found = _invitations().where(table.c.token_hash == hashed(token), table.c.revoked_at.is_(None))
         row = connection.execute(found).first()
     return None if row is None else invitation_of(row)
@@ -84,7 +84,7 @@ def guessed_wrong(db: Database, who: str, now: float) -> None:
 def too_many_guesses(db: Database, who: str, now: float) -> bool:
     """Whether an address has sent 20 wrong tokens within ten minutes."""
     recent = (guesses.c.who_hash == signed(db, "guess", who)) & (guesses.c.at >= now - GUESS_SECONDS)
-    with db.reading() as connection:
+    with db.looking() as connection:
         count = connection.execute(select(func.count()).select_from(guesses).where(recent)).scalar_one()
     return count >= MOST_GUESSES
 

@@ -206,7 +206,7 @@ def _check_language(db: Database, connection: Connection, batch_id: int, pool: s
 
 
 def _one(db: Database, which: ColumnElement[bool]) -> Rater | None:
-    with db.reading() as connection:
+    with db.looking() as connection:
         row = connection.execute(select(table).where(which)).first()
     return None if row is None else _rater(row)
 

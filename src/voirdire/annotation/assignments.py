@@ -124,7 +124,7 @@ def _release(connection: Connection, batch_id: int, pool: str, now: float, study
     before = now - 60 * study.lease_minutes - seen_step(study)
     open_ones = select(table.c.id).where(table.c.rater_id == raters.c.id, table.c.state == "open").exists()
     gone = (raters.c.batch_id == batch_id) & (raters.c.pool == pool) & (raters.c.seen_at < before) & open_ones
-    locked = select(raters.c.id).where(gone).order_by(raters.c.id).with_for_update(of=raters)
+    locked = select(raters.c.id).where(gone).order_by(raters.c.id).with_for_update(of=raters, key_share=True)
     expired = connection.execute(locked).scalars().all()
     return _give_back(connection, batch_id, expired, now) if expired else 0
 

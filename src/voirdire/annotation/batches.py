@@ -75,7 +75,7 @@ def _wait_for_answers(db: Database, number: int) -> None:
     with db.writing() as connection:
         lock_pools(connection, number)
         everyone = select(raters.c.id).where(raters.c.batch_id == number).order_by(raters.c.id)
-        connection.execute(everyone.with_for_update()).all()
+        connection.execute(everyone.with_for_update(key_share=True)).all()
 
 
 def _row(connection: Connection, number: int) -> Row[Any]:

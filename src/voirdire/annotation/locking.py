@@ -1,7 +1,8 @@
 """What is locked, and in which order: the pool of a batch, then raters, whose locks cover their assignments.
 
 What was read together with a lock may be older than the lock; what a later statement reads is not. On SQLite the one
-writer holds everything anyway.
+writer holds everything anyway. Locks are of the kind that rows which only refer to the locked one need not wait for
+(``FOR NO KEY UPDATE``).
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ def is_open(connection: Connection, batch_id: int) -> bool:
 
 
 _OF_BATCH = select(batch_pools.c.pool).where(batch_pools.c.batch_id == bindparam("batch"))
-_POOL = _OF_BATCH.where(batch_pools.c.pool == bindparam("named")).with_for_update()
-_POOLS = _OF_BATCH.order_by(batch_pools.c.pool).with_for_update()
+_POOL = _OF_BATCH.where(batch_pools.c.pool == bindparam("named")).with_for_update(key_share=True)
+_POOLS = _OF_BATCH.order_by(batch_pools.c.pool).with_for_update(key_share=True)
 _WHERE = select(raters.c.batch_id, raters.c.pool).where(raters.c.id == bindparam("rater"))
 _RATER: Any = (
     select(raters.c.state, raters.c.batch_id, raters.c.pool, raters.c.seen_at, raters.c.language)
     .where(raters.c.id == bindparam("rater"))
-    .with_for_update()
+    .with_for_update(key_share=True)
 )
 _OPEN = select(batches.c.open).where(batches.c.id == bindparam("batch"))

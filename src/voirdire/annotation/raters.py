@@ -171,7 +171,7 @@ def _external(db: Database, external: str) -> str | None:
 
 def _hold(connection: Connection, invitation: Invitation) -> None:
     """Lock the invitation, so that joining by it goes one after the other."""
-    held = select(invitations.c.revoked_at).where(invitations.c.id == invitation.id).with_for_update()
+    held = select(invitations.c.revoked_at).where(invitations.c.id == invitation.id).with_for_update(key_share=True)
     row = connection.execute(held).first()
     if row is None or row.revoked_at is not None:
         raise Closed("annotation.link_revoked", value=invitation.label or invitation.id)

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from sqlalchemy import func, select
-from tests.annotation.studies import batch_of, complete, given, joined, pairs_of, rate_all
+from tests.annotation.postgres import Cluster
+from tests.annotation.studies import batch_of, complete, given, joined, opened, pairs_of, rate_all
 from tests.annotation.test_store import places
 
 from voirdire.annotation.answers import Closed, save
@@ -19,6 +20,7 @@ from voirdire.annotation.assignments import assign, finish, release_expired, wor
 from voirdire.annotation.batches import set_open
 from voirdire.annotation.database import Database
 from voirdire.annotation.invitations import invite
+from voirdire.annotation.locking import lock_pool, lock_rater
 from voirdire.annotation.nouns import Batch
 from voirdire.annotation.raters import delete_rater, join, raters, seen
 from voirdire.annotation.refusals import Full
@@ -98,6 +100,22 @@ def test_two_pages_of_a_rater_get_the_same_items(db: Database) -> None:
     batch = batch_of(db, 12, items_per_rater=5, repeats=2)
     who = joined(db, batch)
     assert sorted(at_once([lambda: assign(db, who, 0.0)] * 6)) == [0, 0, 0, 0, 0, 7]
+
+
+def test_saving_waits_neither_for_claims_nor_for_other_raters(cluster: Cluster, template: str) -> None:
+    url = cluster.fresh(template)
+    with opened(url) as db:
+        batch = batch_of(db, 3)
+        who, other = joined(db, batch), joined(db, batch)
+        assign(db, who, 0.0)
+        first = work(db, who)[0]
+        with db.writing() as connection:
+            lock_pool(connection, batch.id, "us")
+            lock_rater(connection, other)
+            with ThreadPoolExecutor(1) as pool:
+                assert pool.submit(complete, db, who, first, 1.0).result(timeout=20).state == "done"
+                assert pool.submit(joined, db, batch).result(timeout=20)
+    cluster.drop(url)
 
 
 def test_late_raters_and_new_ones_never_share_a_place(db: Database) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.annotation.simulated_raters import QUESTIONS, careful_pool, changed, clicked
 
-from voirdire.annotation.flags import at_least, by_chance, difference, flags, longest_run, run_bound
+from voirdire.annotation import flags as flags_module
+from voirdire.annotation.flags import LEVEL, at_least, by_chance, difference, flags, longest_run, run_bound
 from voirdire.annotation.nouns import Asked, Option
 
 ORDINAL = Asked("q", "buttons", low=1, high=5)
@@ -130,3 +132,26 @@ def test_differences_know_scales_labels_and_what_does_not_apply():
 def test_a_long_batch_does_not_overflow():
     assert run_bound([3000, 3000], 40) < 1e-6
     assert at_least(2990, 3000, 0.5) == pytest.approx(0, abs=1e-100)
+
+
+def test_the_page_on_the_rules_names_the_thresholds_that_hold(root):
+    page = (root / "docs" / "explanation" / "rater-checks.md").read_text("utf-8")
+    for kind in get_args(flags_module.FlagKind):
+        assert f"(`{kind}`)" in page
+    told = {
+        "p < 0.001 / Q": LEVEL == 0.001,
+        "at least 0.9": flags_module.NEARLY_ALWAYS == 0.9,
+        "n ≥ 10": flags_module.LEAST_ANSWERS == 10,
+        "o′ = 2o / (1 + o)": flags_module.LENIENCE == 2,
+        "from 5 items on": flags_module.LEAST_TIMED == 5,
+        "one second for each rated question": flags_module.SECONDS_A_QUESTION == 1,
+        "below a third": flags_module.SHARE_OF_MEDIAN == 1 / 3,
+        "at least 2 others": flags_module.LEAST_OTHERS == 2,
+        "once in 25": flags_module.SLIP == 1 / 25,
+        "below 0.005": flags_module.GOLD_LEVEL == 0.005,
+        "d ≥ 0.8 · d₀": flags_module.CHANCE_SHARE == 0.8,
+        "≥ 3: clearly": flags_module.BEYOND_OTHERS == 3,
+        "r ≥ 5": flags_module.LEAST_REPEATS == 5,
+        "at least 3 other raters": flags_module.LEAST_COMPARED == 3,
+    }
+    assert [words for words, holds in told.items() if words not in page or not holds] == []

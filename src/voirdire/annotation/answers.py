@@ -166,6 +166,7 @@ def _move(
 
 def _standing_statement() -> Any:
     mine = assignments.alias("mine")
+    is_done = (mine.c.state == "done") | (mine.c.state == "surplus")
     answered = (table.c.assignment_id == assignments.c.id) & table.c.question.in_(bindparam("others", expanding=True))
     others = select(func.count()).select_from(table).where(answered).scalar_subquery()
     columns = [assignments.c[name] for name in ("id", "item_id", "kind", "state", "slot", "wanted")]
@@ -175,8 +176,8 @@ def _standing_statement() -> Any:
         select(
             *columns,
             others.label("others"),
-            func.sum(case((mine.c.state.in_(DONE), 1), else_=0)).label("done"),
-            func.sum(case((mine.c.state.in_(HELD), 1), else_=0)).label("total"),
+            func.sum(case((is_done, 1), else_=0)).label("done"),
+            func.sum(case((mine.c.state != "returned", 1), else_=0)).label("total"),
         )
         .select_from(with_batch.join(mine, mine.c.rater_id == assignments.c.rater_id))
         .where(assignments.c.id == bindparam("assignment"), assignments.c.rater_id == bindparam("rater"))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 from tests.annotation.studies import batch_of, given, joined, rate_all
 
 from voirdire.annotation.answers import save
@@ -23,7 +23,7 @@ from voirdire.annotation.raters import (
     set_language,
 )
 from voirdire.annotation.refusals import BadValue, Closed, Deleted, Full
-from voirdire.annotation.schema import metadata
+from voirdire.annotation.schema import events, metadata
 from voirdire.errors import NotFoundError, UsageError
 
 
@@ -197,6 +197,15 @@ def test_a_deleted_rater_leaves_an_id_and_a_pool_only(db: Database, batch: Batch
     assert len(work(db, kept.id)) == 4
     with pytest.raises(Deleted):
         delete_rater(db, who, 4.0)
+
+
+def test_numbers_of_events_are_not_used_again_after_a_deletion(db: Database, batch: Batch) -> None:
+    who = joined(db, batch)
+    with db.reading() as connection:
+        last = connection.execute(select(func.max(events.c.id))).scalar_one()
+    delete_rater(db, who, 1.0)
+    with db.reading() as connection:
+        assert connection.execute(select(func.max(events.c.id))).scalar_one() > last
 
 
 def test_a_personal_link_may_be_used_again_after_a_deletion(db: Database, batch: Batch) -> None:

@@ -165,8 +165,9 @@ events = Table(
     Column("language", Text),
     Column("seconds", Double),
     UniqueConstraint("rater_id", "key"),
+    sqlite_autoincrement=True,
 )
-"""Every change, only ever added to; those of a rater go when the rater is deleted.
+"""Every change, only ever added to; those of a rater go when the rater is deleted. Numbers are not used again.
 
 kind : ``answer`` (value NULL: taken back), ``assigned``, ``returned``, ``taken_again``, ``joined``, ``finished``,
 ``deleted``, ``opened``, ``closed``, ``invited``, ``revoked``; key : of an answer, made by the page

@@ -212,6 +212,7 @@ def _history() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_events"),
         sa.ForeignKeyConstraint(["rater_id"], ["raters.id"], name="fk_events_rater_id"),
         sa.UniqueConstraint("rater_id", "key", name="uq_events_rater_id_key"),
+        sqlite_autoincrement=True,
     )
     op.create_table(
         "verdicts",

@@ -19,10 +19,12 @@ from voirdire.texts import catalogue, text
 HERE = Path(__file__).resolve().parent
 SOURCE = Path(voirdire.__file__).parent
 MADE = "<!-- Written by docs/generate.py from the code. Do not edit. -->\n"
-TREE = ("InputError", "UsageError", "SignatureError", "PolicyError", "RunStopped")
+TREE = ("InputError", "UsageError", "SignatureError", "PolicyError", "RunStopped", "Unavailable")
+REFUSALS = ("Refused", "NotYours", "Closed", "Full", "BadValue", "KeyReused", "Deleted", "NotFinished", "Forbidden")
 RAISING = (
     {name: (name, "") for name in TREE}
-    | {"refuse": ("InputError", "input.")}
+    | {"refuse": ("InputError", "input."), "NotFoundError": ("UsageError", "")}
+    | dict.fromkeys(REFUSALS, ("UsageError", ""))
     | dict.fromkeys(("Broken", "NotHere", "_error", "error"), ("InputError", "material."))
 )
 
@@ -168,6 +170,7 @@ def _raised() -> Iterator[tuple[str, str]]:
             kind = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
             if kind in RAISING and isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
                 tree, prefix = RAISING[kind]
+                prefix = "study." if prefix == "material." and path.parent.name == "annotation" else prefix
                 yield tree, f"{prefix}{node.args[0].value}"
 
 

@@ -3,10 +3,13 @@
 VoirdireError
 ├── InputError       a table or folder that cannot be read as meant: names file, row, column and value
 ├── UsageError       options or arguments that contradict each other or name what does not exist
-│   └── NotFoundError    an estimate that a profile does not have
+│   ├── NotFoundError    an estimate that a profile does not have
+│   ├── Refused          an answer, or a rater, that the annotation service does not take (annotation/refusals.py)
+│   └── Forbidden        a web request that is not allowed (web/security.py)
 ├── SignatureError   a text that is not a signature
 ├── PolicyError      a policy file that cannot be applied
-└── RunStopped       a run that stopped with cells pending; the same command goes on (judging/nouns.py)
+├── RunStopped       a run that stopped with cells pending; the same command goes on (judging/nouns.py)
+└── Unavailable      a database that is away; the same request may be sent again (annotation/database.py)
 
 An error carries a key of the catalogue of texts and the fields of its sentence, so that the same error is
 shown in English and in Chinese. ``str(error)`` is the English sentence.

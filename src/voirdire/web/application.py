@@ -30,7 +30,7 @@ def make_application(service: Service) -> FastAPI:
         service.database.dispose()
 
     app = FastAPI(
-        title="voirdire annotate",
+        title="voirdire",
         version=VERSION,
         lifespan=living,
         docs_url=None,

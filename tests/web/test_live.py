@@ -84,6 +84,42 @@ def test_statistics_are_computed_again_after_a_change_and_after_a_while_only(wor
     assert len(asked) == 3
 
 
+def test_after_a_long_computation_there_is_a_long_pause(world, monkeypatch):
+    database, shown, batch = world
+    clock, asked = Clock(), []
+
+    def long(*given, **named):
+        asked.append(1)
+        clock.at += 40
+        return examine(*given, **named)
+
+    monkeypatch.setattr(module, "examine", long)
+    live = Live(database, shown, clock)
+    rate(database, batch, joined(database, batch, "us", 1), most=1)
+    live.statistics(batch.id)
+    _settled(live, batch.id)
+    rate(database, batch, joined(database, batch, "us", 1), most=1)
+    clock.at += 40 * module.PAUSE - 41
+    _settled(live, batch.id)
+    assert len(asked) == 1
+    clock.at += 1
+    live.statistics(batch.id)
+    assert not _settled(live, batch.id).behind
+    assert len(asked) == 2
+
+
+def test_a_new_link_or_rater_is_no_reason_to_compute_again(world):
+    database, shown, batch = world
+    clock = Clock()
+    live = Live(database, shown, clock)
+    rate(database, batch, joined(database, batch, "us", 1), most=2)
+    live.statistics(batch.id)
+    _settled(live, batch.id)
+    joined(database, batch, "cn", 1)
+    clock.at += 100
+    assert not live.statistics(batch.id).behind
+
+
 def test_progress_is_read_again_after_a_change_and_after_a_while_only(world, monkeypatch):
     database, shown, batch = world
     read = []

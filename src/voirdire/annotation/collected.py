@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,9 @@ GIVEN = {
 COUNTED = ("done", "surplus")
 """States of assignments whose answers are complete."""
 
+RATING_KINDS = ("answer", "deleted")
+"""Kinds of events by which ratings can change."""
+
 
 @dataclass(frozen=True)
 class Collected:
@@ -44,7 +47,7 @@ class Collected:
     raters : in the order in which they joined, without those who were deleted
     deleted : pool -> raters whose data were deleted
     work : every assignment, columns of ``WORK``; given : every answer, columns of ``GIVEN``
-    event : number of the last change that this holds
+    event : number of the last change that this holds; rating_event : of the last that ratings can have changed by
     """
 
     batch: Batch
@@ -53,6 +56,7 @@ class Collected:
     work: pl.DataFrame
     given: pl.DataFrame
     event: int = 0
+    rating_event: int = 0
 
     @property
     def study(self) -> Study:
@@ -74,7 +78,7 @@ def collect(database: Database, batch_id: int) -> Collected:
     """Read a batch and everything that belongs to it. Raises as ``batch`` does for one that does not exist."""
     found = batch(database, batch_id)
     with database.reading() as connection:
-        event = _last_event(connection, batch_id)
+        event, rating_event = _last_event(connection, batch_id), _last_event(connection, batch_id, RATING_KINDS)
         people = connection.execute(
             select(raters).where(raters.c.batch_id == batch_id).order_by(raters.c.joined_at, raters.c.id)
         ).all()
@@ -82,17 +86,18 @@ def collect(database: Database, batch_id: int) -> Collected:
         given = _frame(connection, _of_answers(batch_id), GIVEN)
     here = tuple(_rater(row) for row in people if row.state != "deleted")
     gone = [row.pool for row in people if row.state == "deleted"]
-    return Collected(found, here, {pool: gone.count(pool) for pool in gone}, work, given, event)
+    return Collected(found, here, {pool: gone.count(pool) for pool in gone}, work, given, event, rating_event)
 
 
-def last_event(database: Database, batch_id: int) -> int:
-    """Number of the last change of a batch, 0 before the first."""
+def last_event(database: Database, batch_id: int, kinds: Sequence[str] = ()) -> int:
+    """Number of the last change of a batch, of these kinds or of any, 0 before the first."""
     with database.reading() as connection:
-        return _last_event(connection, batch_id)
+        return _last_event(connection, batch_id, kinds)
 
 
-def _last_event(connection: Connection, batch_id: int) -> int:
-    found = connection.execute(select(func.max(events.c.id)).where(events.c.batch_id == batch_id)).scalar()
+def _last_event(connection: Connection, batch_id: int, kinds: Sequence[str] = ()) -> int:
+    wanted = select(func.max(events.c.id)).where(events.c.batch_id == batch_id)
+    found = connection.execute(wanted.where(events.c.kind.in_(kinds)) if kinds else wanted).scalar()
     return int(found or 0)
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 from voirdire.analysis.evaluate import evaluate
 from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.profile import Profile
-from voirdire.annotation.collected import Collected, collect, last_event
+from voirdire.annotation.collected import RATING_KINDS, Collected, collect, last_event
 from voirdire.annotation.database import Database, Unavailable
 from voirdire.annotation.material import Shown
 from voirdire.annotation.progress import Progress, progress_of
@@ -26,6 +26,9 @@ from voirdire.reporting.assemble import build
 from voirdire.reporting.blocks import Section
 
 PROGRESS_SECONDS, UNCHANGED_SECONDS, STATISTICS_SECONDS = 2.0, 15.0, 10.0
+PAUSE = 5.0
+"""Statistics that take long are computed a fifth of the time at most, so that raters' requests are not held up."""
+
 MAIN_TABLES = ("-pools", "-pairs", "-gap")
 LIVE = AuditOptions(draws=200, permutations=200)
 
@@ -39,7 +42,7 @@ log = logging.getLogger(__name__)
 class Statistics:
     """Statistics of a batch at one moment.
 
-    event : number of the last change that they hold; collected : what they were computed from
+    event : number of the last change of ratings that they hold; collected : what they were computed from
     why : of ``not_yet``
     """
 
@@ -79,9 +82,10 @@ class _Batch:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     collected: Collected | None = None
+    progress: Progress | None = None
     read_at: float = 0.0
     statistics: Statistics = field(default_factory=Statistics)
-    started_at: float = float("-inf")
+    due_at: float = float("-inf")
     thread: threading.Thread | None = None
 
     @property
@@ -97,8 +101,8 @@ def examine(collected: Collected, shown: Shown, options: AuditOptions = LIVE, no
             raise UsageError("lead.statistics.no_ratings")
         profile = evaluate(read_corpus(tables.options(shown)), None, options)
     except (InputError, UsageError) as error:
-        return Statistics("not_yet", collected.event, collected=collected, why=error, made_at=now)
-    return Statistics("ready", collected.event, profile, collected, made_at=now)
+        return Statistics("not_yet", collected.rating_event, collected=collected, why=error, made_at=now)
+    return Statistics("ready", collected.rating_event, profile, collected, made_at=now)
 
 
 class Live:
@@ -117,14 +121,16 @@ class Live:
         """What the batch has brought in, at most a few seconds old. Raises NotFoundError."""
         entry = self._entry(batch_id)
         with entry.lock:
-            if entry.collected is None or self._is_old(entry.collected, self.now() - entry.read_at):
-                entry.collected = collect(self.database, batch_id)
-                entry.read_at = self.now()
-            return entry.collected
+            return self._read(entry, batch_id)
 
     def progress(self, batch_id: int) -> Progress:
-        """How far the batch is. Raises NotFoundError."""
-        return progress_of(self.collected(batch_id), self.now())
+        """How far the batch is, at most a few seconds old. Raises NotFoundError."""
+        entry = self._entry(batch_id)
+        with entry.lock:
+            collected = self._read(entry, batch_id)
+            if entry.progress is None:
+                entry.progress = progress_of(collected, self.now())
+            return entry.progress
 
     def forget(self, batch_id: int) -> None:
         """Read the batch anew at the next request: the lead changed something and wants to see it."""
@@ -134,13 +140,12 @@ class Live:
 
     def statistics(self, batch_id: int) -> Standing:
         """The statistics, and newer ones are begun in the background where there are newer ratings."""
-        event = last_event(self.database, batch_id)
+        event = last_event(self.database, batch_id, RATING_KINDS)
         entry = self._entry(batch_id)
         with entry.lock:
             behind = entry.statistics.event != event
-            due = self.now() - entry.started_at >= STATISTICS_SECONDS
-            if behind and due and not entry.running:
-                entry.started_at = self.now()
+            if behind and self.now() >= entry.due_at and not entry.running:
+                entry.due_at = self.now() + STATISTICS_SECONDS
                 entry.thread = threading.Thread(
                     target=self._compute, args=(entry, batch_id), name=f"statistics-{batch_id}", daemon=True
                 )
@@ -151,6 +156,13 @@ class Live:
         with self._lock:
             return self._batches.setdefault(batch_id, _Batch())
 
+    def _read(self, entry: _Batch, batch_id: int) -> Collected:
+        """What the batch has brought in, read anew where it is old. The caller holds the lock."""
+        if entry.collected is None or self._is_old(entry.collected, self.now() - entry.read_at):
+            entry.collected, entry.progress = collect(self.database, batch_id), None
+            entry.read_at = self.now()
+        return entry.collected
+
     def _is_old(self, collected: Collected, age: float) -> bool:
         """Old after a while in any case, for the times at which raters were seen, and soon after a change."""
         if age < PROGRESS_SECONDS:
@@ -158,14 +170,17 @@ class Live:
         return age >= UNCHANGED_SECONDS or last_event(self.database, collected.batch.id) != collected.event
 
     def _compute(self, entry: _Batch, batch_id: int) -> None:
-        """One computation at a time in this process; a fault is logged and shown as such."""
+        """One computation at a time in this process, and a pause after a long one; a fault is logged and shown."""
         with self._computing:
+            began = self.now()
             try:
-                found = examine(collect(self.database, batch_id), self.shown, now=self.now())
+                found = examine(collect(self.database, batch_id), self.shown, now=began)
             except Unavailable as error:
                 log.warning("%s", error)
                 return
             except Exception:
                 log.exception("statistics of batch %s", batch_id)
-                found = Statistics("failed", last_event(self.database, batch_id), made_at=self.now())
+                found = Statistics("failed", last_event(self.database, batch_id, RATING_KINDS), made_at=began)
+            took = self.now() - began
+        entry.due_at = max(entry.due_at, began + PAUSE * took)
         entry.statistics = found

@@ -67,7 +67,7 @@
 
   const showStatistics = (told) => {
     if (data.state === "none" && told.state !== "none") { location.reload(); return; }
-    if (told.event !== data.event || told.behind) document.getElementById("news-text").hidden = data.state === "none";
+    if (told.event > data.event) document.getElementById("news-text").hidden = data.state === "none";
   };
 
   const ask = async (url, show) => {

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select
-from tests.annotation.studies import batch_of, given, joined, rate_all
+from tests.annotation.studies import batch_of, given, joined, opened, rate_all
 
 from voirdire.annotation.answers import save
 from voirdire.annotation.assignments import work
@@ -197,6 +198,22 @@ def test_a_deleted_rater_leaves_an_id_and_a_pool_only(db: Database, batch: Batch
     assert len(work(db, kept.id)) == 4
     with pytest.raises(Deleted):
         delete_rater(db, who, 4.0)
+
+
+def test_what_was_deleted_is_not_in_the_file_any_more(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    with opened(f"sqlite:///{file}") as db:
+        db.migrate()
+        made = batch_of(db, 4)
+        who = come(db, link(db, made), attributes={"affiliation": "attribute of theirs"}).id
+        rate_all(db, who)
+        save(db, who, given(work(db, who)[0].id, "q1", "2", comment="words of theirs"), 2.0)
+    assert b"words of theirs" in file.read_bytes()
+    assert b"attribute of theirs" in file.read_bytes()
+    with opened(f"sqlite:///{file}") as db:
+        delete_rater(db, who, 3.0)
+    assert b"of theirs" not in file.read_bytes()
+    assert [one.name for one in tmp_path.iterdir()] == [file.name]
 
 
 def test_numbers_of_events_are_not_used_again_after_a_deletion(db: Database, batch: Batch) -> None:

@@ -94,7 +94,7 @@ class Browsing:
 
     def focused(self) -> str:
         """The question and value that have the focus."""
-        return self.page.evaluate("`${document.activeElement.name ?? document.activeElement.id}`")
+        return self.page.evaluate("`${document.activeElement.name || document.activeElement.id}`")
 
 
 @contextmanager

@@ -208,6 +208,11 @@ def test_answers_can_be_changed_after_finishing_as_long_as_the_batch_is_open(us)
 
 def test_errors_are_in_the_raters_language(us):
     us.post("/api/language", {"language": "zh"})
+    assert "12 个条目" in us.post("/api/finish", {}).json()["error"]["message"]
+
+
+def test_refused_answers_are_explained_in_the_language_of_the_page(us):
+    us.http.headers["accept-language"] = "zh"
     assert "题目" in us.answer(us.items()[0], "q1", "9").json()["error"]["message"]
 
 

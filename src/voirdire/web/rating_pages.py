@@ -37,7 +37,7 @@ router = APIRouter(include_in_schema=False)
 AHEAD = 6
 SAYINGS = (
     "saved", "saving", "waiting", "waiting_busy", "progress", "item", "minutes", "moment", "missing", "complete",
-    "undone", "refused", "nobody", "somebody", "not_now", "copied", "unset", "image_failed",
+    "undone", "refused", "nobody", "somebody", "not_now", "copied", "unset", "closed",
 )  # fmt: skip
 """Sentences of the script, keys of ``rating.say``."""
 
@@ -110,6 +110,8 @@ def rate(request: Request, rater: RaterHere, at: int = 0) -> Response:
     total = len(desk.work)
     number = at if 1 <= at <= total else (told.progress.first_open or total + 1)
     start = max(1, min(number, total) - 1)
+    window = items_told(desk, start, AHEAD + 1)
+    first = next((item for item in window.items if item.number == number), None)
     ui = ui_of(rater.language)
     page_data = {
         "root": service_of(request).settings.root,
@@ -117,10 +119,12 @@ def rate(request: Request, rater: RaterHere, at: int = 0) -> Response:
         "ahead": AHEAD - 1,
         "words": {name: catalogue(ui)[f"rating.say.{name}"] for name in SAYINGS},
         "session": told.model_dump(),
-        "window": items_told(desk, start, AHEAD + 1).model_dump(),
+        "window": window.model_dump(),
     }
     words = paragraphs(_said(desk, "welcome"))
-    return _page(request, desk, "rate", questions=told.questions, page_data=page_data, words=words, number=number)
+    return _page(
+        request, desk, "rate", questions=told.questions, page_data=page_data, words=words, first=first, done=desk.done
+    )
 
 
 @router.get("/done")

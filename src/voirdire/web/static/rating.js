@@ -42,11 +42,12 @@ function tell(name, sentence) {
 
 function refused(entry, error) {
   page.refused(entry, error);
-  problem(filled(words.refused, { why: error.message }));
-  if (error.key === "annotation.closed") byId("questions").inert = true;
+  const closed = error.key === "annotation.closed";
+  problem(closed ? words.closed : filled(words.refused, { why: error.message }));
+  if (closed) byId("questions").inert = true;
 }
 
-const api = new Api(data.root, session.csrf);
+const api = new Api(data.root, session.csrf, session.language);
 const queue = new Queue(api, session.rater, {
   changed: state,
   saved: (entry, body, left) => page.saved(entry, body, left),

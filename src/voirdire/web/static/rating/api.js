@@ -3,9 +3,10 @@
 const PATIENCE = 20000;
 
 export class Api {
-  constructor(root, csrf) {
+  constructor(root, csrf, language) {
     this.root = root;
     this.csrf = csrf;
+    this.language = language;
   }
 
   get(path) {
@@ -20,7 +21,8 @@ export class Api {
   async #ask(path, options) {
     try {
       const signal = AbortSignal.timeout(PATIENCE);
-      const response = await fetch(this.root + path, { ...options, signal, credentials: "same-origin" });
+      const headers = { ...options.headers, "accept-language": this.language };
+      const response = await fetch(this.root + path, { ...options, headers, signal, credentials: "same-origin" });
       const pause = Number(response.headers.get("retry-after")) || 0;
       return { status: response.status, body: await response.json(), pause };
     } catch {

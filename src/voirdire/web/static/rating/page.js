@@ -240,6 +240,5 @@ function word(place, wording) {
 
 // A question whose wording is the item's prompt has words of its own for items without one.
 function ownWords(place, prompted) {
-  place.dataset.usual ??= place.textContent;
   place.textContent = prompted || !place.dataset.own ? place.dataset.usual : place.dataset.own;
 }

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
+from starlette.responses import Response
 
 from voirdire.annotation.answers import save
 from voirdire.annotation.assignments import finish
@@ -24,7 +25,7 @@ from voirdire.web.rating_models import (
 )
 from voirdire.web.rating_view import desk_of, items_told, session_told
 from voirdire.web.responses import refusals
-from voirdire.web.security import Forbidden, RaterActing, RaterHere, csrf_token, session_of
+from voirdire.web.security import Forbidden, RaterActing, RaterHere, RaterSigned, csrf_token, session_of
 from voirdire.web.service import service_of
 
 router = APIRouter(prefix="/api", tags=["rating"])
@@ -50,13 +51,14 @@ def items(request: Request, rater: RaterHere, start: Start = 1, count: Count = 6
     return items_told(desk_of(service, rater), start, count)
 
 
-@router.post("/answers", responses=refusals(400, 401, 403, 404, 409, 410, 413, 422, 503))
-def answers(request: Request, rater: RaterActing, given: AnswerGiven) -> AnswerSaved:
+@router.post("/answers", response_model=AnswerSaved, responses=refusals(400, 401, 403, 404, 409, 410, 413, 422, 503))
+def answers(request: Request, rater: RaterSigned, given: AnswerGiven) -> Response:
     """Save one answer. Sending the same answer again with the same key changes nothing."""
     service = service_of(request)
-    told = Given(**{**given.model_dump(), "language": given.language or rater.language})
-    saved = save(service.database, rater.id, told, service.now())
-    return AnswerSaved(applied=saved.applied, state=saved.state, done=saved.done, total=saved.total)
+    saved = save(service.database, rater, Given(**given.model_dump()), service.now())
+    # made here, so that the framework does not start another thread for each answer
+    told = AnswerSaved(applied=saved.applied, state=saved.state, done=saved.done, total=saved.total)
+    return Response(told.model_dump_json(), media_type="application/json")
 
 
 @router.post("/language", responses=refusals(400, 401, 403, 410, 413, 422, 503))

@@ -301,3 +301,10 @@ def test_links_count_who_joined(here):
     here.visitor().join(link)
     here.visitor().join(link)
     assert [one.joined for one in invitations(here.database, 1)] == [2]
+
+
+def test_scripts_and_styles_are_kept_and_asked_for_again_by_their_mark(client):
+    for name in ("site.css", "rating.css", "rating.js", "rating/queue.js"):
+        told = client.http.get(f"/static/{name}")
+        assert (told.status_code, told.headers["cache-control"]) == (200, "no-cache")
+        assert client.http.get(f"/static/{name}", headers={"if-none-match": told.headers["etag"]}).status_code == 304

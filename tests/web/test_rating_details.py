@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from tests.web.at_work import DESK, PHONE, browsing, given, history
 from tests.web.corpora import EVERY_WIDGET, STUDY, build
 from tests.web.running import InProcess
+
+from voirdire.annotation.assignments import release_expired
 
 
 @pytest.fixture
@@ -274,6 +277,26 @@ def test_the_time_spent_is_counted_and_sent(here, window):
     data = window.page.evaluate("async () => (await (await fetch('/api/session')).json()).progress.seconds")
     assert 1.0 <= data < 60.0
     assert window.page.inner_text("#time") == "< 1 min"
+
+
+def test_who_comes_back_after_others_got_the_items_goes_on_to_the_end(here, window):
+    window.press("4", "2", "3", "5", "Enter")
+    window.until(2)
+    window.page.wait_for_load_state("networkidle")
+    window.saved()
+    later = time.time() + 7200
+    release_expired(here.database, here.batch, later)
+    for _ in range(2):
+        here.visitor().join(here.link("us"))
+    while window.page.is_hidden("#all-done"):
+        window.press("1", "1", "1", "1", "Enter")
+        window.page.wait_for_timeout(60)
+    window.saved()
+    rated = [item for item in given(here) if item]
+    assert rated[0] == {"q1": "4", "q2": "2", "q3": "3", "q4": "5"}
+    assert len(rated) >= 7
+    window.page.click("#finish")
+    window.page.wait_for_url("**/done")
 
 
 def test_a_slider_follows_the_pointer(window):

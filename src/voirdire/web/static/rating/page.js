@@ -39,7 +39,11 @@ export class Page {
     while (!this.item) {
       this.#face("waiting");
       failures += 1;
-      if (!(await this.items.prepare(this.number))) await this.#calm(failures);
+      const came = await this.items.prepare(this.number);
+      if (turn !== this.turn) return undefined;
+      this.total = this.items.total;
+      if (this.atEnd) return this.#end(focus);
+      if (!came || !this.item) await this.#calm(failures);
       if (turn !== this.turn) return undefined;
     }
     this.#face("desk");

@@ -62,9 +62,11 @@ def test_what_is_begun_is_open_and_told_as_begun(db: Database, shown):
     assert (us.done, us.open, us.partial, us.raters_active, us.raters_here) == (0, 12, 1, 1, 1)
 
 
-def test_raters_who_were_not_seen_within_the_lease_are_not_here(db: Database, shown):
+def test_raters_who_left_are_not_here_and_what_they_held_goes_back(db: Database, shown):
     batch = make_batch(db, shown, gold=False)
     rate(db, batch, joined(db, batch, "us", 1), most=3)
+    assert progress(db, batch.id, NOW + 60 + 600).pools["us"].raters_here == 1
+    assert progress(db, batch.id, NOW + 60 + 601).pools["us"].raters_here == 0
     later = NOW + 61 * 60 + 61
     us = progress(db, batch.id, later).pools["us"]
     assert (us.raters_active, us.raters_here, us.done, us.open) == (1, 0, 3, 9)

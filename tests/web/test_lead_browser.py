@@ -65,6 +65,9 @@ def test_the_link_opens_the_pages_and_the_secret_leaves_the_address(opened, insi
     assert page.faults == []
     page.go_back()
     assert secret not in page.url
+    page.goto(inside.ready.lead_link)
+    assert page.get_by_role("heading", name="Batches", level=1).is_visible()
+    assert secret not in page.evaluate("location.href")
 
 
 def test_the_secret_can_be_pasted_where_scripts_are_off(opened, inside: InProcess):

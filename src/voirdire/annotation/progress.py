@@ -12,13 +12,15 @@ from voirdire.annotation.collected import Collected, collect
 from voirdire.annotation.database import Database
 from voirdire.annotation.flags import Flag, Record, flags
 
+HERE_SECONDS = 600.0
+
 
 @dataclass(frozen=True, slots=True)
 class PoolProgress:
     """How far a pool is. Ratings are counted as items rated by a person, all their questions together.
 
     wanted : items times raters per item; done, open : of these; partial : open ones with some answer
-    raters_here : raters who did something within the time that items stay with them
+    raters_here : active raters who were seen within the last ten minutes
     items_complete : items that have all their raters; surplus : ratings that came too late, kept beside
     deleted : raters whose data were deleted
     """
@@ -108,7 +110,7 @@ def _pool(collected: Collected, pool: str, now: float) -> PoolProgress:
     per_item = Counter(work.filter(pl.col("state") == "done")["item_id"])
     begun = work.filter(pl.col("state") == "open").join(collected.given, on="assignment_id", how="semi")
     wanted = collected.study.raters_per_item
-    recent = now - collected.study.lease_minutes * 60
+    recent = now - HERE_SECONDS
     of_state = Counter(rater.state for rater in people)
     return PoolProgress(
         wanted=wanted * len(collected.batch.spec.items),

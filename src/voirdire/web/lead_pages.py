@@ -56,7 +56,7 @@ YEAR = 365 * 86400
 def entering(request: Request) -> Response:
     """Where the secret is asked for; a script takes it from the link."""
     if session_of(request, "lead") is not None:
-        return go(request, "/lead")
+        return go(request, "/lead#main")  # a fragment of its own, or the browser would keep the secret in the address
     return _ask(request)
 
 

@@ -114,6 +114,37 @@ text = { en = "Anything to add?", zh = "还有什么要补充的吗？" }
 """
 
 
+MANY_LEVELS = """
+[[questions]]
+id = "eleven"
+widget = "buttons"
+low = 0
+high = 10
+text = { en = "How good is it?", zh = "它有多好？" }
+low_end = { en = "The worst that one can think of", zh = "能想到的最差" }
+high_end = { en = "The best that one can think of", zh = "能想到的最好" }
+
+[[questions]]
+id = "seven"
+widget = "slider"
+low = -3
+high = 3
+text = { en = "Where does it belong?", zh = "它更接近哪一边？" }
+
+[[questions]]
+id = "words"
+widget = "buttons"
+low = 1
+high = 3
+text = { en = "Do you agree?", zh = "您同意吗？" }
+options = [
+  { value = "1", text = { en = "I disagree", zh = "不同意" } },
+  { value = "2", text = { en = "I am undecided", zh = "不确定" } },
+  { value = "3", text = { en = "I agree", zh = "同意" } },
+]
+"""
+
+
 def drawing(file: Path, place: int, colours: tuple[str, str, str]) -> None:
     """A plain scene of its own for each place."""
     fill, ground, line = colours
@@ -130,6 +161,20 @@ def drawing(file: Path, place: int, colours: tuple[str, str, str]) -> None:
     )
     shapes[place % len(shapes)]()
     image.save(file)
+
+
+def build_texts(folder: Path, study: str = STUDY) -> Path:
+    """Write a corpus of six texts without images."""
+    folder.mkdir(parents=True)
+    rows = [["item_id", "culture", "prompt.en", "prompt.zh", "text.en", "text.zh"]]
+    for thing, english, chinese in THINGS:
+        texts = [f"A note on the {thing}.\n\nIt is part of {english}.", f"关于“{chinese}”的一段话。"]
+        rows.append([f"{thing}-text", CULTURES[len(rows) % 2], "How well is it said?", "写得有多好？", *texts])
+    with (folder / "items.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    (folder / "corpus.toml").write_text('name = "texts"\nlanguages = ["en", "zh"]\n', encoding="utf-8")
+    (folder / "annotation.toml").write_text(study, encoding="utf-8")
+    return folder
 
 
 def build(folder: Path, study: str = STUDY) -> Path:

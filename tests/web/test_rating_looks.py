@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.web.at_work import DESK, PHONE, SMALL, Browsing, browsing
-from tests.web.corpora import EVERY_WIDGET, SCREENING, STUDY, build
+from tests.web.corpora import EVERY_WIDGET, MANY_LEVELS, SCREENING, STUDY, build, build_texts
 from tests.web.running import InProcess
 
 SIZES = {"desk": DESK, "phone": PHONE, "small": SMALL}
@@ -36,6 +36,15 @@ def widgets(tmp_path_factory):
     folder = tmp_path_factory.mktemp("widgets")
     text = (STUDY + EVERY_WIDGET).replace("raters_per_item = 2", "raters_per_item = 40")
     with InProcess(build(folder / "things", text), f"sqlite:///{folder / 'store.sqlite'}") as running:
+        yield running.here
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """A service for texts without images, with scales of many levels."""
+    folder = tmp_path_factory.mktemp("texts")
+    text = (STUDY + MANY_LEVELS).replace("raters_per_item = 2", "raters_per_item = 40")
+    with InProcess(build_texts(folder / "texts", text), f"sqlite:///{folder / 'store.sqlite'}") as running:
         yield running.here
 
 
@@ -125,6 +134,23 @@ def test_every_kind_of_question(widgets, browser, check, pool, size):
         window.page.fill(".comment textarea", "…")
         window.saved()
         check(window, f"widgets-answered-{POOLS[pool]}-{size}", whole=False)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("pool", POOLS)
+def test_texts_are_rated_as_images_are(texts, browser, check, pool, size):
+    with browsing(browser, **SIZES[size]) as window:
+        page = window.join(texts.link(pool)).page
+        check(window, f"texts-{POOLS[pool]}-{size}", whole=False)
+        assert page.is_hidden("#frame")
+        assert page.inner_text("#item-text").startswith("A note on the" if pool == "us" else "关于")
+        window.press("9", "3", "2")
+        assert window.answers() == ["9", "-1", "2"]
+        window.press("Enter")
+        window.until(2)
+        window.press("0", "7", "1")
+        assert window.answers() == ["0", "3", "1"]
+        window.saved()
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -53,10 +53,10 @@ export class Page {
   }
 
   next() {
-    if (this.atEnd) return;
+    if (this.atEnd || !this.item) return;
     this.flush();
     const lacking = this.lacking();
-    if (lacking.length && !this.item?.gone) {
+    if (lacking.length && !this.item.gone) {
       this.questions.forEach((question) => question.lacks(lacking.includes(question)));
       lacking[0].focus();
       this.say(filled(this.words.missing, { number: lacking[0].number }));
@@ -213,7 +213,10 @@ export class Page {
 
   #face(shown) {
     for (const id of ["desk", "waiting", "all-done"]) byId(id).hidden = id !== shown;
-    if (shown === "waiting") this.say(byId("waiting").querySelector("h2").textContent);
+    byId("next").disabled = shown === "waiting";
+    if (shown !== "waiting") return;
+    byId("foot-where").textContent = `${this.number} / ${this.total}`;
+    this.say(byId("waiting").querySelector("h2").textContent);
   }
 
   #progress() {

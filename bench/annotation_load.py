@@ -12,6 +12,7 @@ import asyncio
 import json
 import os
 import platform
+import random
 import shutil
 import signal
 import socket
@@ -109,11 +110,12 @@ async def bare(url: str, connections: int, count: int, pause: float) -> Times:
         "INSERT INTO bare (assignment, question, value, comment, language, seconds, at) VALUES (%s,%s,%s,%s,%s,%s,%s)"
     )
 
-    async def one() -> None:
+    async def one(number: int) -> None:
+        rng = random.Random(number)
         async with await psycopg.AsyncConnection.connect(url) as connection:
             for _ in range(count // connections):
                 if pause:
-                    await asyncio.sleep(pause)
+                    await asyncio.sleep(rng.expovariate(1 / pause))
                 began = time.perf_counter()
                 await connection.execute(insert, row)
                 await connection.commit()
@@ -121,8 +123,8 @@ async def bare(url: str, connections: int, count: int, pause: float) -> Times:
 
     began = time.perf_counter()
     async with asyncio.TaskGroup() as group:
-        for _ in range(connections):
-            group.create_task(one())
+        for number in range(connections):
+            group.create_task(one(number))
     wall = time.perf_counter() - began
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as last:
         await last.execute("DROP TABLE bare")
@@ -196,7 +198,7 @@ def run(variant: str, size: Size, workers: int, pause: float, cluster: Cluster, 
     """One variant, on a database of its own."""
     url = cluster.fresh()
     paced = pause if variant == "paced" else 0.0
-    inserted = asyncio.run(bare(url, size.raters, size.answers, paced))
+    inserted = asyncio.run(bare(url, size.raters, size.answers // (5 if paced else 1), paced))
     corpus = text_corpus(work / variant, size.items)
     service = Service(corpus, url, workers, size, work / f"{variant}.log")
     database = Database.open(url)

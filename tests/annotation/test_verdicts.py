@@ -80,6 +80,9 @@ def test_what_cannot_be_decided_is_refused(db: Database, tmp_path: Path):
         decide(db, pilot.id, "us-0", "maybe", now=NOW)
     with pytest.raises(UsageError, match="2000"):
         decide(db, pilot.id, "us-0", "keep", note="x" * 2001, now=NOW)
+    for note in ("a\x00b", "a\ud800b"):
+        with pytest.raises(UsageError, match="no text"):
+            decide(db, pilot.id, "us-0", "keep", note=note, now=NOW)
     assert decisions(db, pilot.id) == {}
 
 

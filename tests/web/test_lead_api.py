@@ -135,6 +135,8 @@ def test_verdicts_are_told_decided_and_taken_back(inside: InProcess, lead: Lead)
         ("PUT", "/batches/2/verdicts", {"item_id": "nothing", "verdict": "drop"}, 404),
         ("PUT", "/batches/2/verdicts", {"item_id": "cup-us", "verdict": "maybe"}, 422),
         ("PUT", "/batches/2/verdicts", {"item_id": "cup-us", "verdict": "drop", "note": "x" * 2001}, 422),
+        ("PUT", "/batches/2/verdicts", {"item_id": "cup-us", "verdict": "drop", "note": "a\x00b"}, 400),
+        ("PUT", "/batches/2/verdicts", {"item_id": "a\x00b", "verdict": "drop"}, 404),
         ("PUT", "/batches/2/verdicts", {"verdict": "drop"}, 422),
         ("PUT", "/batches/99/open", {"open": True}, 404),
         ("PUT", "/batches/0/open", {"open": True}, 422),

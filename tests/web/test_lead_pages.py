@@ -180,8 +180,10 @@ def test_a_pilot_is_made_of_ids_and_asks_whether_items_can_be_used(inside: InPro
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"name": " "}, "1 to 200 characters"),
-        ({"name": "x" * 201}, "1 to 200 characters"),
+        ({"name": " "}, "1 to 80 characters"),
+        ({"name": "x" * 81}, "1 to 80 characters"),
+        ({"name": "a\x00b"}, "1 to 80 characters"),
+        ({"ids": "cup-us\x00"}, "1 of these ids"),
         ({"kind": "other"}, "what the batch is for"),
         ({"ids": "cup-us nothing &lt;"}, "2 of these ids"),
         ({"raters_per_item": "0"}, "&#39;0&#39; cannot be the number of raters"),
@@ -234,7 +236,7 @@ def test_a_link_of_another_batch_is_not_revoked_by_this_one(inside: InProcess, v
 
 
 @pytest.mark.parametrize("fields", [{"pool": "xx"}, {"pool": "us", "most": "0"}, {"pool": "us", "most": "many"},
-                                    {"pool": "us", "label": "x" * 201}])  # fmt: skip
+                                    {"pool": "us", "label": "x" * 81}])  # fmt: skip
 def test_a_link_that_cannot_be_is_told_on_the_page(lead: Lead, fields):
     found = lead.send("/lead/batches/1/links", **fields)
     assert found.status_code == 422

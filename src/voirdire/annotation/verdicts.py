@@ -17,6 +17,7 @@ from voirdire.annotation.inserting import insert_into
 from voirdire.annotation.nouns import NOT_APPLICABLE
 from voirdire.annotation.schema import verdicts as table
 from voirdire.annotation.study_defaults import USABLE
+from voirdire.annotation.untrusted import is_text
 from voirdire.errors import NotFoundError, UsageError
 from voirdire.scales import Scale
 
@@ -134,7 +135,7 @@ def decide(database: Database, batch_id: int, item_id: str, verdict: str | None,
         raise UsageError("lead.verdict.no_pilot", batch=batch_id)
     if item_id not in spec.items:
         raise NotFoundError("lead.verdict.no_item", batch=batch_id, value=item_id)
-    if len(note) > MOST_NOTE:
+    if not is_text(note, MOST_NOTE):
         raise UsageError("lead.verdict.long_note", limit=MOST_NOTE)
     here = (table.c.batch_id == batch_id) & (table.c.item_id == item_id)
     if verdict is None:

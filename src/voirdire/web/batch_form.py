@@ -10,9 +10,9 @@ from voirdire.annotation.material import Shown
 from voirdire.annotation.nouns import BatchKind, BatchSpec, Study
 from voirdire.annotation.study_defaults import for_pilot
 from voirdire.annotation.study_parts import NUMBERS as RANGES
+from voirdire.annotation.untrusted import LONGEST_TOLD, is_text
 from voirdire.errors import UsageError
 
-LONGEST_NAME = 200
 MOST_TOLD = 10
 NUMBERS = ("raters_per_item", "items_per_rater", "repeats")
 KINDS: tuple[BatchKind, ...] = ("rating", "pilot")
@@ -61,8 +61,8 @@ def parts_of(shown: Shown, study: Study, form: Mapping[str, str]) -> Parts:
 def spec_of_form(form: Mapping[str, str], shown: Shown, study: Study) -> BatchSpec:
     """The batch that a form describes. Raises UsageError for what cannot be."""
     name = " ".join(form.get("name", "").split())
-    if not name or len(name) > LONGEST_NAME:
-        raise UsageError("lead.new.name_bad", limit=LONGEST_NAME)
+    if not name or not is_text(name, LONGEST_TOLD):
+        raise UsageError("lead.new.name_bad", limit=LONGEST_TOLD)
     kind = next((known for known in KINDS if known == form.get("kind")), None)
     if kind is None:
         raise UsageError("lead.new.kind_bad")

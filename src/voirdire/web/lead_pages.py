@@ -48,7 +48,7 @@ from voirdire.web.security import (
 from voirdire.web.service import service_of
 
 router = APIRouter(include_in_schema=False)
-LONGEST_LABEL, MOST_PEOPLE, LONGEST_SECRET = 200, 100_000, 500
+MOST_PEOPLE, LONGEST_SECRET = 100_000, 500
 YEAR = 365 * 86400
 
 
@@ -160,8 +160,6 @@ def link(request: Request, form: LeadForm, number: BatchId) -> Response:
     service = service_of(request)
     try:
         most, label = _most(form.get("most", "")), form.get("label", "").strip()
-        if len(label) > LONGEST_LABEL:
-            raise UsageError("lead.invite.label_long", limit=LONGEST_LABEL)
         pool = form.get("pool", "")
         _, token = invite(service.database, number, pool, label=label, most_raters=most, now=service.now())
     except UsageError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from tests.annotation.lead_world import NOW, corpus_folder, joined, make_batch, 
 
 from voirdire.annotation.collected import collect
 from voirdire.annotation.database import Database
+from voirdire.annotation.export import write_export
 from voirdire.annotation.material import read_shown
 from voirdire.annotation.verdicts import PoolAnswers, decide, decisions, item_verdicts, suggested
 from voirdire.errors import NotFoundError, UsageError
@@ -47,6 +49,28 @@ def test_a_pilot_tells_for_each_item_what_its_raters_found(db: Database, tmp_pat
     assert found["us-0"].gap > 2
     assert found["us-0"].pools["us"].mean < 2 < 4 < found["us-0"].pools["cn"].mean
     assert found["us-0"].pools["us"].subjective > 0.3
+
+
+def test_the_export_of_a_pilot_holds_the_verdicts(db: Database, tmp_path: Path):
+    shown, batch = rated_world(db, tmp_path / "corpus", kind="pilot")
+    decide(db, batch.id, "us-0", "drop", note="=too easy", now=NOW)
+    files = write_export(db, batch.id, shown, tmp_path / "out")
+    assert tmp_path / "out" / "verdicts.csv" in files
+    table = {row["item_id"]: row for row in pl.read_csv(tmp_path / "out" / "verdicts.csv").to_dicts()}
+    assert list(table) == list(batch.spec.items)
+    first, last = table["us-0"], table["cn-5"]
+    assert (first["verdict"], first["suggested"], first["decided_by_lead"], first["note"]) == (
+        "drop", "keep", True, "'=too easy",
+    )  # fmt: skip
+    assert (last["verdict"], last["usable.us"], last["raters.us"], last["faults.us"]) == ("drop", 0, 3, "stereotype=3")
+    assert "`verdicts.csv`" in (tmp_path / "out" / "README.md").read_text("utf-8")
+
+
+def test_the_verdicts_of_a_pilot_that_nobody_rated_are_written(db: Database, tmp_path: Path):
+    shown = read_shown(corpus_folder(tmp_path / "corpus"))
+    batch = make_batch(db, shown, kind="pilot")
+    write_export(db, batch.id, shown, tmp_path / "out")
+    assert set(pl.read_csv(tmp_path / "out" / "verdicts.csv")["verdict"]) == {"undecided"}
 
 
 def test_without_ratings_nothing_is_decided(db: Database, tmp_path: Path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +22,7 @@ from voirdire.annotation.rating_tables import (
     ratings_table,
     repeats_table,
 )
+from voirdire.annotation.verdicts import Decision, decisions, item_verdicts, verdicts_table
 from voirdire.errors import UsageError
 from voirdire.tables import write_table
 from voirdire.texts import text
@@ -30,6 +31,9 @@ from voirdire.version import VERSION
 RATINGS, COPY, MANIFEST, README = "ratings.parquet", "csv/ratings.csv", "corpus.toml", "README.md"
 TABLES = ("items.csv", "questions.csv", "raters.csv", "repeats.csv", "checks.csv", "comments.csv", "surplus.csv")
 FILES = (RATINGS, COPY, *TABLES, MANIFEST, README)
+VERDICTS = "verdicts.csv"
+"""Written for a pilot."""
+
 _READ = ("ratings", "items", "questions", "raters", "shares", "corpus")
 _MARK = "[annotation]"
 
@@ -50,23 +54,27 @@ def write_export(database: Database, batch_id: int, shown: Shown, folder: Path, 
     Files of an earlier export are replaced, all of them when all new ones are whole. A folder that holds other
     ratings, and one that cannot be written to, is refused (UsageError).
     """
-    collected = collect(database, batch_id)
+    collected, decided = collect(database, batch_id), decisions(database, batch_id)
     folder = Path(folder)
     _check(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".voirdire-", dir=folder) as held:
-            write_files(collected, shown, Path(held), lang)
-            for name in FILES:
+            names = write_files(collected, decided, shown, Path(held), lang)
+            for name in names:
                 (folder / name).parent.mkdir(exist_ok=True)
                 shutil.move(Path(held) / name, folder / name)
+            if VERDICTS not in names:
+                (folder / VERDICTS).unlink(missing_ok=True)
     except OSError as error:
         raise UsageError("lead.export.unwritable", file=str(folder), why=error.strerror or str(error)) from error
-    return [folder / name for name in FILES]
+    return [folder / name for name in names]
 
 
-def write_files(collected: Collected, shown: Shown, folder: Path, lang: str) -> Counts:
-    """Write the files of ``FILES`` to an empty folder; gives what they hold."""
+def write_files(
+    collected: Collected, decided: Mapping[str, Decision], shown: Shown, folder: Path, lang: str
+) -> tuple[str, ...]:
+    """Write the files of ``FILES``, and the verdicts of a pilot, to an empty folder; gives their names."""
     tables = audit_tables(collected, shown)
     (folder / COPY).parent.mkdir()
     write_table(tables.ratings, folder / RATINGS)
@@ -80,12 +88,15 @@ def write_files(collected: Collected, shown: Shown, folder: Path, lang: str) -> 
         "comments.csv": comments_table(collected),
         "surplus.csv": ratings_table(collected, states=("surplus",)),
     }
+    names = FILES
+    if collected.batch.spec.kind == "pilot":
+        beside[VERDICTS] = verdicts_table(item_verdicts(collected, decided))
+        names = (*names[:-1], VERDICTS, README)
     for name, frame in beside.items():
         write_table(frame, folder / name)
-    counts = counts_of(collected)
     (folder / MANIFEST).write_text(_manifest(collected, shown), encoding="utf-8")
-    (folder / README).write_text(_readme(collected, shown, counts, lang), encoding="utf-8")
-    return counts
+    (folder / README).write_text(_readme(collected, shown, names, lang), encoding="utf-8")
+    return names
 
 
 def counts_of(collected: Collected) -> Counts:
@@ -133,8 +144,8 @@ def _entries(entries: Mapping[str, str | int | bool]) -> list[str]:
     return [f"{name} = {value}".replace("\x7f", "\\u007f") for name, value in told.items()]
 
 
-def _readme(collected: Collected, shown: Shown, counts: Counts, lang: str) -> str:
-    spec = collected.batch.spec
+def _readme(collected: Collected, shown: Shown, names: Sequence[str], lang: str) -> str:
+    spec, counts = collected.batch.spec, counts_of(collected)
     head = text("lead.export.title", lang, name=_line(shown.name), batch=_line(spec.name))
     about = text(
         "lead.export.about",
@@ -144,7 +155,7 @@ def _readme(collected: Collected, shown: Shown, counts: Counts, lang: str) -> st
         surplus=counts.surplus,
         deleted=counts.deleted,
     )
-    files = [f"- `{name}`: {text(f'lead.export.file.{_key(name)}', lang)}" for name in FILES if name != README]
+    files = [f"- `{name}`: {text(f'lead.export.file.{_key(name)}', lang)}" for name in names if name != README]
     uses = text("lead.export.use", lang)
     return "\n".join([f"# {head}", "", about, "", *files, "", uses, "", text("lead.export.formulas", lang), ""])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -15,6 +15,7 @@ from voirdire.annotation.collected import Collected
 from voirdire.annotation.database import Database
 from voirdire.annotation.inserting import insert_into
 from voirdire.annotation.nouns import NOT_APPLICABLE
+from voirdire.annotation.rating_tables import no_formula
 from voirdire.annotation.schema import verdicts as table
 from voirdire.annotation.study_defaults import USABLE
 from voirdire.annotation.untrusted import is_text
@@ -115,6 +116,32 @@ def item_verdicts(collected: Collected, decided: Mapping[str, Decision]) -> list
         gap = max(known) - min(known) if len(known) > 1 else None
         found.append(ItemVerdict(item, suggested(pools), pools, gap, decided.get(item)))
     return found
+
+
+def verdicts_table(found: Sequence[ItemVerdict]) -> pl.DataFrame:
+    """A row an item: what holds, what is suggested, the lead's note, and for each pool who said what.
+
+    ``faults.<pool>`` : ``factual=2;same=1``
+    """
+    rows: list[dict[str, str | int | float | bool | None]] = []
+    for one in found:
+        row: dict[str, str | int | float | bool | None] = {
+            "item_id": one.item_id,
+            "verdict": one.verdict,
+            "suggested": one.suggested,
+            "decided_by_lead": one.decision is not None,
+            "note": one.decision.note if one.decision else None,
+            "gap": one.gap,
+        }
+        for pool, answers in one.pools.items():
+            row |= {f"usable.{pool}": answers.counts.get(USABLE, 0), f"raters.{pool}": answers.n}
+            row[f"faults.{pool}"] = ";".join(f"{why}={count}" for why, count in answers.reasons.items()) or None
+            row |= {f"mean.{pool}": answers.mean, f"subjective.{pool}": answers.subjective}
+        rows.append(row)
+    texts = {"note": pl.String, "gap": pl.Float64}
+    kinds = {"faults": pl.String, "mean": pl.Float64, "subjective": pl.Float64}
+    texts |= {name: kinds[name.split(".")[0]] for name in rows[0] if name.split(".")[0] in kinds}
+    return pl.DataFrame(rows, schema_overrides=texts).with_columns(no_formula(pl.col("note")))
 
 
 def decisions(database: Database, batch_id: int) -> dict[str, Decision]:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from voirdire.annotation.collected import collect
-from voirdire.annotation.export import FILES, write_files
+from voirdire.annotation.export import write_files
 from voirdire.annotation.verdicts import VERDICTS, decide, decisions, item_verdicts
 from voirdire.errors import NotFoundError, UsageError
 from voirdire.reporting.render import POLICY, render_html
@@ -65,8 +65,9 @@ def export(request: Request, number: BatchId) -> Response:
     service = service_of(request)
     packed = io.BytesIO()
     with TemporaryDirectory(prefix="voirdire-") as held, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
-        write_files(collect(service.database, number), service.shown, Path(held), ui_language(request))
-        for name in FILES:
+        decided = decisions(service.database, number)
+        collected = collect(service.database, number)
+        for name in write_files(collected, decided, service.shown, Path(held), ui_language(request)):
             out.write(Path(held) / name, f"ratings-{number}/{name}")
     headers = {"content-disposition": f'attachment; filename="ratings-{number}.zip"'}
     return Response(packed.getvalue(), media_type="application/zip", headers=headers)

@@ -66,6 +66,18 @@ def test_the_export_of_a_pilot_holds_the_verdicts(db: Database, tmp_path: Path):
     assert "`verdicts.csv`" in (tmp_path / "out" / "README.md").read_text("utf-8")
 
 
+def test_verdicts_of_an_earlier_export_do_not_stay_and_those_of_others_do(db: Database, tmp_path: Path):
+    shown = read_shown(corpus_folder(tmp_path / "corpus"))
+    pilot, other = make_batch(db, shown, kind="pilot"), make_batch(db, shown)
+    write_export(db, pilot.id, shown, tmp_path / "out")
+    write_export(db, other.id, shown, tmp_path / "out")
+    assert not (tmp_path / "out" / "verdicts.csv").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "verdicts.csv").write_text("mine")
+    write_export(db, other.id, shown, tmp_path / "mine")
+    assert (tmp_path / "mine" / "verdicts.csv").read_text() == "mine"
+
+
 def test_the_verdicts_of_a_pilot_that_nobody_rated_are_written(db: Database, tmp_path: Path):
     shown = read_shown(corpus_folder(tmp_path / "corpus"))
     batch = make_batch(db, shown, kind="pilot")

@@ -56,7 +56,7 @@ def write_export(database: Database, batch_id: int, shown: Shown, folder: Path, 
     """
     collected, decided = collect(database, batch_id), decisions(database, batch_id)
     folder = Path(folder)
-    _check(folder)
+    again = _check(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".voirdire-", dir=folder) as held:
@@ -64,7 +64,7 @@ def write_export(database: Database, batch_id: int, shown: Shown, folder: Path, 
             for name in names:
                 (folder / name).parent.mkdir(exist_ok=True)
                 shutil.move(Path(held) / name, folder / name)
-            if VERDICTS not in names:
+            if again and VERDICTS not in names:
                 (folder / VERDICTS).unlink(missing_ok=True)
     except OSError as error:
         raise UsageError("lead.export.unwritable", file=str(folder), why=error.strerror or str(error)) from error
@@ -110,8 +110,11 @@ def counts_of(collected: Collected) -> Counts:
     )
 
 
-def _check(folder: Path) -> None:
-    """Refuse a file, a folder whose tables are not of an earlier export, and ratings that would be read beside ours."""
+def _check(folder: Path) -> bool:
+    """Whether the folder holds an earlier export.
+
+    Refuses a file, tables that are of no export, and ratings that would be read beside ours.
+    """
     if folder.exists() and not folder.is_dir():
         raise UsageError("lead.export.is_file", file=str(folder))
     manifest = folder / MANIFEST
@@ -121,6 +124,7 @@ def _check(folder: Path) -> None:
     foreign = [name for name in tables if name not in mine]
     if foreign:
         raise UsageError("lead.export.other_tables", file=str(folder), value=foreign[0])
+    return ours
 
 
 def _manifest(collected: Collected, shown: Shown) -> str:

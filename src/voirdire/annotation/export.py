@@ -88,7 +88,7 @@ def write_files(
         "comments.csv": comments_table(collected),
         "surplus.csv": ratings_table(collected, states=("surplus",)),
     }
-    names = FILES
+    names: tuple[str, ...] = FILES
     if collected.batch.spec.kind == "pilot":
         beside[VERDICTS] = verdicts_table(item_verdicts(collected, decided))
         names = (*names[:-1], VERDICTS, README)

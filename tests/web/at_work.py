@@ -82,7 +82,9 @@ class Browsing:
     def until(self, number: int) -> None:
         """Until the item of a number is shown."""
         self.page.wait_for_function(
-            "(number) => document.getElementById('foot-where').textContent.startsWith(`${number} /`)", arg=number
+            """(number) => !document.getElementById('desk').hidden
+                && document.getElementById('foot-where').textContent.startsWith(`${number} /`)""",
+            arg=number,
         )
 
     def answers(self) -> list[str | None]:

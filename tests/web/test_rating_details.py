@@ -299,6 +299,53 @@ def test_who_comes_back_after_others_got_the_items_goes_on_to_the_end(here, wind
     window.page.wait_for_url("**/done")
 
 
+def test_another_language_needs_the_network_and_says_so(window):
+    window.context.set_offline(True)
+    window.press("4")
+    window.page.click(".bar button[value=zh]")
+    window.page.wait_for_selector("#problem:not([hidden])")
+    assert window.page.inner_text("#problem-text").startswith("This needs the network.")
+    window.press("2")
+    assert window.answers() == ["4", "2", None, None]
+    window.page.click("#problem-close")
+    assert window.page.is_hidden("#problem")
+    window.context.set_offline(False)
+    window.saved()
+
+
+def test_a_refusal_of_another_form_stops_nothing(here, window):
+    refusals = []
+
+    def refuse(route):
+        refusals.append(1)
+        if len(refusals) == 1:
+            route.fulfill(status=400, body="{}", content_type="application/json")
+        else:
+            route.continue_()
+
+    window.page.route("**/api/answers", refuse)
+    window.press("4")
+    window.page.wait_for_selector("#problem:not([hidden])")
+    assert window.answers()[0] is None
+    window.page.locator("input[name=q1][value='3']").check()
+    window.saved()
+    assert given(here)[0] == {"q1": "3"}
+
+
+def test_answers_of_two_windows_count_once(here, window):
+    window.context.set_offline(True)
+    window.press("4", "2", "3", "5")
+    window.page.wait_for_selector("#save[data-state=waiting]")
+    window.context.set_offline(False)
+    second = window.context.new_page()
+    second.goto(f"{here.url}/rate")
+    window.page.bring_to_front()
+    window.saved()
+    second.wait_for_selector("#save[data-state=saved]")
+    assert given(here)[0] == {"q1": "4", "q2": "2", "q3": "3", "q4": "5"}
+    assert set(history(here).values()) == {1}
+
+
 def test_a_slider_follows_the_pointer(window):
     track = window.page.locator(".track").bounding_box()
     middle = track["y"] + track["height"] / 2

@@ -142,7 +142,7 @@ export class Queue {
     }
     if (REFUSED.has(status)) {
       this.#drop(entry);
-      this.told.refused(entry, body.error);
+      this.told.refused(entry, body.error ?? { key: "", message: String(status) });
       return 0;
     }
     this.failures += 1;

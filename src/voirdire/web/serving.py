@@ -98,7 +98,7 @@ def export_batch(settings: Settings, folder: Path, number: int | None = None) ->
         if number not in known:
             told = "; ".join(f"{batch.id}: {batch.spec.name}" for batch in known.values())
             raise UsageError("web.which_batch", value="-" if number is None else number, known=told or "-")
-        return write_export(database, number, shown, folder)
+        return write_export(database, number, shown, folder, lang=settings.lang)
     finally:
         database.dispose()
 

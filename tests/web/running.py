@@ -11,6 +11,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import uvicorn
@@ -72,8 +73,8 @@ class Here:
 class InProcess:
     """The application behind a web server in a thread."""
 
-    def __init__(self, corpus: Path, database: str, **more: object) -> None:
-        self.port = free_port()
+    def __init__(self, corpus: Path, database: str, **more: Any) -> None:
+        self.port = int(more.pop("port", 0)) or free_port()
         settings = Settings(corpus=str(corpus), database=database, port=self.port, **more)
         self.ready = prepare(settings, time.time())
         self.service: Service = open_service(self.ready.settings)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
 from tests.web.corpora import SCREENING, STUDY, build
 from tests.web.people import csrf_of
-from tests.web.running import InProcess
+from tests.web.running import InProcess, free_port
 
 from voirdire.annotation.invitations import invitations, invite, revoke
 from voirdire.annotation.raters import rater, raters
@@ -308,3 +309,25 @@ def test_scripts_and_styles_are_kept_and_asked_for_again_by_their_mark(client):
         told = client.http.get(f"/static/{name}")
         assert (told.status_code, told.headers["cache-control"]) == (200, "no-cache")
         assert client.http.get(f"/static/{name}", headers={"if-none-match": told.headers["etag"]}).status_code == 304
+
+
+@pytest.mark.parametrize("path", ["/study", "/a/b"])
+def test_below_a_path_every_address_lies_below_it(corpus, tmp_path, path):
+    port = free_port()
+    url = f"http://127.0.0.1:{port}{path}"
+    with InProcess(corpus, f"sqlite:///{tmp_path / 'below.sqlite'}", public_url=url, port=port) as running:
+        client = running.here.visitor()
+        link = f"{url}/join/{running.here.link('us').rsplit('/', 1)[1]}"
+        page = client.join(link)
+        assert page.url.path == f"{path}/welcome"
+        assert f'href="{path}/rate"' in page.text
+        rating = client.http.get(f"{path}/rate").text
+        found = re.findall(r'(?:src|href|action)="(/[^"]*)"', rating)
+        assert found
+        assert all(address.startswith(f"{path}/") for address in found)
+        assert all(client.http.get(address).status_code == 200 for address in found if "/static/" in address)
+        items = client.http.get(f"{path}/api/items").json()["items"]
+        assert client.http.get(items[0]["image"]["url"]).status_code == 200
+        client.csrf = client.http.get(f"{path}/api/session").json()["csrf"]
+        made = client.post(f"{path}/api/resume-link", {}).json()["url"]
+        assert made.startswith(f"{url}/resume/")

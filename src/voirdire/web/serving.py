@@ -23,6 +23,8 @@ from voirdire.web.settings import VARIABLE, Settings, checked
 
 LEAD_VARIABLE = "VOIRDIRE_LEAD_SECRET"
 SHORTEST_SECRET = 20
+KEEP_SECONDS = 75
+"""Connections stay open while a rater looks at an item, and longer than the usual 60 seconds of proxies before us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ def serve(settings: Settings, workers: int = 1) -> None:
         server_header=False,
         proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=settings.trusted_proxies or None,
+        timeout_keep_alive=KEEP_SECONDS,
         timeout_graceful_shutdown=10,
     )
 

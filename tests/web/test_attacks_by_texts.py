@@ -6,13 +6,14 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.web.attack_world import HOSTILE, HOSTILE_NAME, MARK, House, Person, filled, hostile_study, routes
+from tests.web.attack_world import HOSTILE, HOSTILE_NAME, MARK, House, Person, filled, given, hostile_study, routes
 from tests.web.running import InProcess
 
 from voirdire.annotation.batches import create_batch
@@ -156,6 +157,37 @@ def test_what_a_form_holds_becomes_no_element(house: House, people: dict[str, Pe
     for reply in replies:
         assert 200 <= reply.status_code < 500
         inert(reply.text)
+
+
+def test_in_the_statistics_and_the_complete_report_nothing_runs(house: House) -> None:
+    """The report has styles of its own, but no script and nothing that may load one."""
+    batch = house.new_batch()
+    for pool in ("us", "cn"):
+        for number in range(3):
+            person = house.joined(pool, house.invite(pool, batch.id))
+            for place, item in enumerate(person.items):
+                for question in ("q1", "q2", "q3", "q4"):
+                    body = given(item["assignment"], question, str(1 + (place + number) % 5), comment=HOSTILE)
+                    assert person.post("/api/answers", body).status_code == 200
+    lead = house.lead().client
+    for lang in ("en", "zh"):
+        end = time.monotonic() + 120
+        while (reply := lead.get(f"/lead/batches/{batch.id}/report", params={"lang": lang})).status_code == 303:
+            assert time.monotonic() < end, "statistics are computed beside requests, but these never came"
+            time.sleep(0.2)
+        assert (reply.status_code, reply.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        elements = Elements(reply.text)
+        statistics = "".join(inert(lead.get(f"/lead/batches/{batch.id}/statistics").text).texts)
+        assert "item-0<b" in statistics
+        assert f"window.{MARK}" in statistics
+        for tag, attributes in elements.found:
+            assert tag not in ("script", "iframe", "object", "embed", "base", "form"), tag
+            assert attributes.get("id") != MARK
+            assert not [name for name in attributes if name.startswith("on")]
+        policy = reply.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'")
+        assert "script-src" not in policy
+        assert "frame-ancestors 'none'" in policy
 
 
 class Watch:

@@ -159,8 +159,9 @@ def test_what_a_form_holds_becomes_no_element(house: House, people: dict[str, Pe
         inert(reply.text)
 
 
-def test_in_the_statistics_and_the_complete_report_nothing_runs(house: House) -> None:
+def test_in_the_statistics_and_the_complete_report_nothing_runs(attacked_corpus: Path, tmp_path: Path) -> None:
     """The report has styles of its own, but no script and nothing that may load one."""
+    house = House(attacked_corpus, f"sqlite:///{tmp_path / 'a.sqlite'}")
     batch = house.new_batch()
     for pool in ("us", "cn"):
         for number in range(3):
@@ -188,6 +189,7 @@ def test_in_the_statistics_and_the_complete_report_nothing_runs(house: House) ->
         assert policy.startswith("default-src 'none'")
         assert "script-src" not in policy
         assert "frame-ancestors 'none'" in policy
+    house.close()
 
 
 class Watch:

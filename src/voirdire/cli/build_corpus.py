@@ -1,0 +1,16 @@
+"""``voirdire build``: the commands that make a corpus, one module each."""
+
+from __future__ import annotations
+
+import typer
+
+from voirdire.cli import build_images
+from voirdire.cli.build import new_group
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group and its commands."""
+    group = new_group("cli_build.help")
+    for module in (build_images,):
+        module.register(group)
+    app.add_typer(group, name="build")

@@ -81,6 +81,7 @@ class BuildFile:
 
     languages : codes; the first is the one that questions are written in, the others are translations
     authors : the construction team, in the order of the rotation
+    similar : language -> the similarity from which questions count as nearly the same, where it is not the usual one
     """
 
     file: str
@@ -92,6 +93,7 @@ class BuildFile:
     authors: tuple[str, ...] = ()
     balance: Balance = field(default_factory=Balance)
     splits: SplitPlan = field(default_factory=SplitPlan)
+    similar: Mapping[str, float] = field(default_factory=dict)
     others: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -139,6 +141,7 @@ def read_build_file(folder: Path | str) -> BuildFile:
         authors=_authors(top),
         balance=_balance(_section(top, "balance")),
         splits=_splits(_section(top, "splits")),
+        similar=_similar(_section(top, "similar")),
         others={name: top.table[name] for name in SECTIONS if top.has(name)},
     )
     top.close()
@@ -218,6 +221,18 @@ def _splits(entries: Entries) -> SplitPlan:
     given = {name: entries.whole(name, limits) for name, limits in ends.items() if entries.has(name)}
     entries.close()
     return SplitPlan(**given)
+
+
+def _similar(entries: Entries) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for language in entries.table:
+        value = entries.number(language)
+        if not CODE.fullmatch(language):
+            raise entries.where.error("language_form", entry="similar", value=shown(language))
+        if value is None or not 0 < value <= 1:
+            raise entries.where.error("number_range", entry=language, value=value, low=0, high=1)
+        found[language] = value
+    return found
 
 
 def title_of(culture: Culture, language: str) -> str:

@@ -20,7 +20,7 @@ import polars as pl
 
 from voirdire.construction.build_file import SAFE
 from voirdire.corpus.shown import language_columns
-from voirdire.errors import InputError
+from voirdire.errors import InputError, UsageError
 from voirdire.tables import Table, read_table
 
 CONCEPTS_FILE = "concepts.csv"
@@ -127,6 +127,21 @@ def rewrite(folder: Path | str, concepts: Concepts, changes: Mapping[int, Mappin
                 old[places[row]] = cells[column] or None
         frame = frame.with_columns(pl.Series(column, old, dtype=pl.String))
     replace_table(Path(folder) / CONCEPTS_FILE, frame, table.delimiter or ",")
+
+
+def add_rows(folder: Path | str, concepts: Concepts, concept: str, category: str, cultures: Sequence[str]) -> None:
+    """Add a concept with an empty row for each culture behind the others.
+
+    Raises UsageError for a name that cannot be part of a file name, and for a concept that is there.
+    """
+    if not SAFE.fullmatch(concept):
+        raise UsageError("build.concepts.new_unsafe", value=concept)
+    if concept.casefold() in [item.concept.casefold() for item in concepts.items]:
+        raise UsageError("build.concepts.new_known", value=concept)
+    frame = concepts.table.frame
+    cells = [{"concept": concept, "category": category, "culture": culture} for culture in cultures]
+    new = pl.DataFrame(cells, schema=dict.fromkeys(frame.columns, pl.String))
+    replace_table(Path(folder) / CONCEPTS_FILE, pl.concat([frame, new]), concepts.table.delimiter or ",")
 
 
 def replace_table(path: Path, frame: pl.DataFrame, delimiter: str = ",") -> None:

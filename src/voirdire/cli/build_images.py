@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -186,7 +185,11 @@ def document(result: ImagesResult, lang: str) -> dict[str, Any]:
         error = result.stopped
         told = {"key": error.key, "message": error.message(lang), "fields": error.fields, "exit_code": error.exit_code}
         found["error"] = told
-    return {**found, "progress": asdict(result.progress)}
+    now = result.progress
+    asked = {"calls": sum(one.calls for one in now.judges), "retries": sum(one.retries for one in now.judges)}
+    failures = {kind: count for one in now.judges for kind, count in one.failures.items()}
+    money = {"cost_usd": now.cost, "calls_without_cost": now.unknown, "budget_usd": now.budget}
+    return {**found, **asked, "failures": failures, **money, "seconds": round(now.seconds, 3)}
 
 
 def _cost(result: ImagesResult, lang: str) -> str:

@@ -109,7 +109,7 @@ def begin(
         raise UsageError("build_images.budget_no_price")
     Budget(means.budget)
     plan = ImagePlan(folder, settings, wanted)
-    shelf = Shelf(run_folder.path)
+    shelf = Shelf(run_folder.path, settings.price)
     maker = make_maker(Keeper(folder, plan), shelf, means.environment, means.timeout)
     _refuse_other_parameters(run_folder.ledger, settings, folder)
     plan.session = _next_session(run_folder.ledger)
@@ -121,7 +121,8 @@ def begin(
         session={"voirdire": VERSION, "regime": settings.regime, "price_per_image": settings.price},
     )
     plan.run_id = run_folder.ledger.run_id
-    shelf.sweep(run_folder.ledger)
+    if taken_up := shelf.sweep(run_folder.ledger):
+        run_folder.ledger.found(taken_up)
     _put_back(folder, plan, run_folder.ledger)
     write_whole(run_folder.path / MANIFEST, toml_text(_manifest(plan, maker, run_folder.ledger)))
     return Session(run_folder, plan, maker, shelf, ShelfWatch(shelf, run_folder))

@@ -7,19 +7,19 @@ escaped.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pybase64
 
 from voirdire.construction.build_file import BuildFile, title_of
-from voirdire.construction.concepts import Concepts
+from voirdire.construction.concepts import ConceptItem, Concepts
 from voirdire.construction.imaging.checking import UNMADE, Checked, Problem
 from voirdire.construction.imaging.logbook import Logged
 from voirdire.construction.imaging.settings import ImageSettings
-from voirdire.texts import text
+from voirdire.texts import has, text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -67,6 +67,7 @@ def contact_sheet(
         .get_template("sheet.html.jinja")
         .render(
             name=build.name,
+            flagged=[pair.concept for pair in pairs if pair.flagged],
             pairs=pairs,
             facts=_shared(checked, settings, batch, lang),
             counts=_counts(checked, pairs, lang),
@@ -80,7 +81,12 @@ def contact_sheet(
 
 def sentence(problem: Problem, lang: str) -> str:
     """A problem in words."""
-    return text(f"build_images.problem.{problem.kind}", lang, items=", ".join(problem.items), **problem.fields)
+    fields = dict(problem.fields)
+    if problem.kind == "malformed":
+        label, _, detail = str(fields["why"]).partition(": ")
+        key = f"build_images.reply.{label}"
+        fields["why"] = text(key, lang, detail=detail or "-") if has(key, lang) else fields["why"]
+    return text(f"build_images.problem.{problem.kind}", lang, items=", ".join(problem.items), **fields)
 
 
 def _pair(name: str, checked: Checked, concepts: Concepts, build: BuildFile, lang: str) -> Pair | None:
@@ -89,22 +95,24 @@ def _pair(name: str, checked: Checked, concepts: Concepts, build: BuildFile, lan
         return None
     order = {culture: place for place, culture in enumerate(build.culture_names)}
     titles = {culture.name: title_of(culture, lang) for culture in build.cultures}
-    members = []
-    for item in sorted(items, key=lambda one: order.get(one.culture, len(order))):
-        row, look = checked.rows[item.id], checked.looks.get(item.id)
-        picture = "" if look is None else f"data:image/jpeg;base64,{pybase64.b64encode(look.thumb).decode()}"
-        facts = "" if look is None else f"{look.width} x {look.height} · {row.facts['at'] or ''} · {look.sha256[:12]}"
-        own = [one for one in checked.of(item.id) if not _is_of_pair(one, items)]
-        said = tuple(sentence(one, lang) for one in own)
-        culture = titles.get(item.culture, item.culture)
-        members.append(Member(item.id, culture, item.realisation, picture, facts, said))
+    items.sort(key=lambda item: order.get(item.culture, len(order)))
+    members = tuple(_member(item, titles.get(item.culture, item.culture), items, checked, lang) for item in items)
     together = dict.fromkeys(one for item in items for one in checked.of(item.id) if _is_of_pair(one, items))
     question = items[0].prompts.get(lang) or next(iter(items[0].prompts.values()), "")
-    said = tuple(sentence(one, lang) for one in together)
-    return Pair(name, items[0].category, question, tuple(members), said)
+    return Pair(name, items[0].category, question, members, tuple(sentence(one, lang) for one in together))
 
 
-def _is_of_pair(problem: Problem, items: Any) -> bool:
+def _member(item: ConceptItem, culture: str, pair: Sequence[ConceptItem], checked: Checked, lang: str) -> Member:
+    picture = facts = ""
+    if (look := checked.looks.get(item.id)) is not None:
+        picture = f"data:image/jpeg;base64,{pybase64.b64encode(look.thumb).decode()}"
+        day = str(checked.rows[item.id].facts["at"])[:10]
+        facts = f"{look.width} x {look.height} · {day} · {look.sha256[:12]}"
+    said = tuple(sentence(one, lang) for one in checked.of(item.id) if not _is_of_pair(one, pair))
+    return Member(item.id, culture, item.realisation, picture, facts, said)
+
+
+def _is_of_pair(problem: Problem, items: Sequence[ConceptItem]) -> bool:
     return len(problem.items) > 1 and set(problem.items) <= {item.id for item in items}
 
 

@@ -23,9 +23,10 @@ _CALL = re.compile(r"[0-9a-f]+-(\d+)-(\d+)")
 
 
 class Shelf:
-    """The replies of a run folder."""
+    """The replies of a run folder; price : dollars that are set aside for a call, or None."""
 
-    def __init__(self, run: Path) -> None:
+    def __init__(self, run: Path, price: float | None = None) -> None:
+        self.price = price
         self.folder = run / REPLIES
         self.folder.mkdir(parents=True, exist_ok=True)
         self._done: list[str] = []
@@ -41,7 +42,8 @@ class Shelf:
 
     def keep(self, call_id: str, status: int, body: bytes) -> None:
         """Write a reply down; it is safe when this returns."""
-        write_through(self._path(call_id), json.dumps({"call": call_id, "status": status}).encode() + b"\n" + body)
+        head = json.dumps({"call": call_id, "status": status, "dollars": self.price or 0.0})
+        write_through(self._path(call_id), head.encode() + b"\n" + body)
 
     def done(self, call_id: str, ledger: Path) -> None:
         """What came of a call is committed to the ledger: its reply can go, a few at a time."""
@@ -58,15 +60,19 @@ class Shelf:
             self._path(call_id).unlink(missing_ok=True)
         self._done.clear()
 
-    def sweep(self, ledger: Ledger) -> int:
-        """At the begin of a session: let go of replies that the ledger knows; how many are left to be taken up."""
+    def sweep(self, ledger: Ledger) -> dict[str, float]:
+        """At the begin of a session: let go of replies that the ledger knows.
+
+        Gives the calls that are left to be taken up, each with the dollars that were set aside for it.
+        """
         with ledger.writing() as db:
             known = set(db.execute("SELECT cell, number FROM attempt").fetchall())
-        left = 0
+        left: dict[str, float] = {}
         for path in self.folder.glob(f"*{ENDING}"):
             found = _CALL.fullmatch(path.name.removesuffix(ENDING))
             if found is not None and (int(found[1]), int(found[2])) not in known:
-                left += 1
+                with path.open("rb") as file:
+                    left[found[0]] = float(json.loads(file.readline())["dollars"])
                 continue
             path.unlink()
         for path in self.folder.glob(".*"):

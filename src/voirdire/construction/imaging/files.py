@@ -6,6 +6,7 @@ An image that is drawn anew replaces the file; the old one is moved to ``image-r
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,6 +16,8 @@ RUN = "image-run"
 REPLACED = "replaced"
 KINDS: Mapping[str, str] = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp", "image/gif": ".gif"}
 """The kind is that of the bytes, whatever was asked for."""
+
+_HALF = re.compile(r"\.(?:images\.jsonl|contact-sheet-[\w.-]+\.html|[\w.-]+\.(?:png|jpg|webp|gif))\.\d+")
 
 
 def regime_folder(folder: Path, regime: str) -> Path:
@@ -57,6 +60,14 @@ def put_back(folder: Path, regime: str, item: str, sha256: str) -> None:
             media_type = next(name for name, ending in KINDS.items() if ending == kind)
             if not any(file_sha256(path) == sha256 for path in _candidates(place, item)):
                 put(folder, regime, item, aside.read_bytes(), media_type, sha256)
+
+
+def sweep(folder: Path, regime: str) -> None:
+    """Take away what a kill left half written. Only who holds the run folder may do so."""
+    for place in (folder, regime_folder(folder, regime)):
+        for path in place.glob(".*"):
+            if _HALF.fullmatch(path.name):
+                path.unlink()
 
 
 def write_through(path: Path, data: bytes) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from voirdire.construction.imaging.files import RUN, put_back
+from voirdire.construction.imaging.files import RUN, put_back, sweep
 from voirdire.construction.imaging.makers import Keeper, make_maker
 from voirdire.construction.imaging.plan import ImagePlan, Wanted, changed_facts
 from voirdire.construction.imaging.settings import CATALOGUED, ImageSettings
@@ -121,6 +121,7 @@ def begin(
         session={"voirdire": VERSION, "regime": settings.regime, "price_per_image": settings.price},
     )
     plan.run_id = run_folder.ledger.run_id
+    sweep(folder, settings.regime)
     if taken_up := shelf.sweep(run_folder.ledger):
         run_folder.ledger.found(taken_up)
     _put_back(folder, plan, run_folder.ledger)

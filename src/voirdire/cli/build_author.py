@@ -13,7 +13,7 @@ from voirdire.cli import options as o
 from voirdire.cli import show
 from voirdire.cli.build import add
 from voirdire.errors import UsageError
-from voirdire.texts import text
+from voirdire.texts import has, text
 
 if TYPE_CHECKING:
     from voirdire.app.build_author import Authored
@@ -125,7 +125,7 @@ def _tell(told: Authored, action: str, lang: str) -> None:
         return
     columns = [text(f"cli_author.column.{name}", lang) for name in ("concept", "state", "author", "reviewer", "turn")]
     rows = [
-        [one.concept, text(f"authoring.state.{one.state}", lang), one.author, one.reviewer, one.waiting]
+        [one.concept, _state(one.state, one.reason, lang), one.author, one.reviewer, one.waiting]
         for one in told.standings
     ]
     show.out(show.table(columns, rows) if rows else text("cli_author.none", lang))
@@ -149,5 +149,18 @@ def _event(event: Event, lang: str) -> str:
     told = " ".join(str(event[name]) for name in ("at", "by", "concept") if event[name])
     if event["kind"] == "assigned":
         told += text("cli_author.hands", lang, author=event.get("author", ""), reviewer=event.get("reviewer", ""))
-    more = [str(event[name]) for name in ("reason", "note") if event.get(name)]
+    more = [str(event["note"])] if event.get("note") else []
+    if event.get("reason"):
+        what += f" ({_reason(str(event['reason']), lang)})"
     return show.clean(": ".join([f"{told} {what}", *more]))
+
+
+def _state(state: str, reason: str, lang: str) -> str:
+    """A state, and why, of a concept that was rejected."""
+    word = text(f"authoring.state.{state}", lang)
+    return f"{word}: {_reason(reason, lang)}" if reason else word
+
+
+def _reason(reason: str, lang: str) -> str:
+    key = f"authoring.reason.{reason}"
+    return text(key, lang) if has(key, lang) else reason

@@ -30,6 +30,9 @@ from voirdire.construction.standing import (
 )
 from voirdire.errors import InputError, UsageError
 
+TEXT = "text"
+"""Kind of the events that tell what was written into the table of concepts."""
+
 NOTED = ("review", "reject")
 """Moves that must say something: what should change, or why."""
 
@@ -125,17 +128,15 @@ def write(
             raise UsageError("authoring.not_yours", concept=concept, action="write", by=person, who=before.author)
         if before.state == REJECTED:
             raise UsageError("authoring.finished", concept=concept, state=before.state)
+        if category is not None:
+            _check_words_of("category", category)
         known = {"culture": [item.culture for item in items], "language": list(build.languages)}
         for kind, given in (("culture", realisations or {}), ("language", prompts or {})):
             for name, value in given.items():
                 _check_written(kind, name, value, known[kind])
-        cells: dict[str, str] = {f"prompt.{language}": value for language, value in (prompts or {}).items()}
-        cells |= {} if category is None else {"category": category}
-        told = realisations or {}
-        changes = {
-            item.row: {**cells, **({"realisation": told[item.culture]} if item.culture in told else {})}
-            for item in items
-        }
+        changes = _cells(items, category, realisations or {}, prompts or {})
+        told = {"category": category, "realisation": dict(realisations or {}), "prompt": dict(prompts or {})}
+        book.append({"kind": TEXT, "action": "write", "concept": concept, "by": person, "text": told})
         table.rewrite(folder, read_concepts(folder), changes)
         return read_concepts(folder)
 
@@ -143,12 +144,16 @@ def write(
 def add(folder: Path | str, concept: str, by: str, category: str, *, clock: Clock = utc_now) -> Standing:
     """Add a concept with an empty row for each culture; the rotation says who writes it.
 
-    Raises InputError for a name that cannot be part of a file name, UsageError for one that is there.
+    Raises UsageError for a name that cannot be part of a file name, for one that is there, and without a category.
     """
     build = read_build_file(folder)
     with open_history(folder, clock) as book:
-        _member(build, by)
-        table.add_rows(folder, read_concepts(folder), concept, category, build.culture_names)
+        refuse_few(build.authors)
+        person, concepts = _member(build, by), read_concepts(folder)
+        _check_words_of("category", category)
+        table.refuse_new(concepts, concept)
+        book.append({"kind": TEXT, "action": "add", "concept": concept, "by": person, "text": {"category": category}})
+        table.add_rows(folder, concepts, concept, category, build.culture_names)
         _assign_new(book, build, read_concepts(folder))
         return standings(book.history)[concept]
 
@@ -231,9 +236,23 @@ def _check_ready(build: BuildFile, items: Sequence[ConceptItem]) -> None:
         raise InputError(f"build.finding.{finding.kind}", **finding.fields)
 
 
+def _cells(
+    items: Sequence[ConceptItem], category: str | None, realisations: Mapping[str, str], prompts: Mapping[str, str]
+) -> dict[int, dict[str, str]]:
+    """row -> column -> text of what was written; the question is the same in every row."""
+    same = {f"prompt.{language}": value for language, value in prompts.items()}
+    same |= {} if category is None else {"category": category}
+    own = {item.row: realisations.get(item.culture) for item in items}
+    return {row: same if shown is None else {**same, "realisation": shown} for row, shown in own.items()}
+
+
 def _check_written(kind: str, name: str, value: str, known: Sequence[str]) -> None:
     if name not in known:
         raise UsageError(f"authoring.{kind}_unknown", value=name, known=", ".join(known))
+    _check_words_of(name, value)
+
+
+def _check_words_of(name: str, value: str) -> None:
     if not value.strip() or len(value) > NOTE_LENGTH or not _is_text(value):
         raise UsageError("authoring.text_unfit", name=name, limit=NOTE_LENGTH)
 

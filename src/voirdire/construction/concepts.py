@@ -130,18 +130,20 @@ def rewrite(folder: Path | str, concepts: Concepts, changes: Mapping[int, Mappin
 
 
 def add_rows(folder: Path | str, concepts: Concepts, concept: str, category: str, cultures: Sequence[str]) -> None:
-    """Add a concept with an empty row for each culture behind the others.
-
-    Raises UsageError for a name that cannot be part of a file name, and for a concept that is there.
-    """
-    if not SAFE.fullmatch(concept):
-        raise UsageError("build.concepts.new_unsafe", value=concept)
-    if concept.casefold() in [item.concept.casefold() for item in concepts.items]:
-        raise UsageError("build.concepts.new_known", value=concept)
+    """Add a concept with an empty row for each culture behind the others."""
+    refuse_new(concepts, concept)
     frame = concepts.table.frame
     cells = [{"concept": concept, "category": category, "culture": culture} for culture in cultures]
     new = pl.DataFrame(cells, schema=dict.fromkeys(frame.columns, pl.String))
     replace_table(Path(folder) / CONCEPTS_FILE, pl.concat([frame, new]), concepts.table.delimiter or ",")
+
+
+def refuse_new(concepts: Concepts, concept: str) -> None:
+    """Raise UsageError for a name that cannot be part of a file name, and for a concept that is there."""
+    if not SAFE.fullmatch(concept):
+        raise UsageError("build.concepts.new_unsafe", value=concept)
+    if concept.casefold() in [item.concept.casefold() for item in concepts.items]:
+        raise UsageError("build.concepts.new_known", value=concept)
 
 
 def replace_table(path: Path, frame: pl.DataFrame, delimiter: str = ",") -> None:

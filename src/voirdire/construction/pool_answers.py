@@ -9,7 +9,7 @@ import polars as pl
 
 from voirdire.construction.concepts import Concepts
 from voirdire.construction.splits import Rated
-from voirdire.corpus.corpus import Note
+from voirdire.corpus.corpus import Corpus, Note
 from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.reading import read_corpus
@@ -38,14 +38,27 @@ def read_rated(
     ids = [item.id for item in concepts.items]
     known = pl.DataFrame({"item_id": ids}, schema={"item_id": pl.String})
     found = replace(expand_corpus(options), items=known, unknown_items="exclude")
-    corpus = read_corpus(found)
+    corpus = _read(found)
     asked = rated_questions(corpus, found)
     name = evaluation_of(asked, question)
     levels = levels_of(asked.questions[name].scale, name)
     consensus = held_out_consensus(corpus, ids).get(name, {})
     if not any(consensus.values()):
-        file = str(options.ratings) if isinstance(options.ratings, (str, Path)) else "DataFrame"
-        raise InputError("build.split.none_rated", file=file)
+        raise _none_rated(found)
     unknown = sum(one.excluded.get("unknown_item", 0) for one in corpus.intake)
     told = (Note("build.split.left_out", {"count": unknown}, "warning"),) if unknown else ()
     return Rated(name, consensus, levels), (*corpus.notes, *told)
+
+
+def _read(options: CorpusOptions) -> Corpus:
+    try:
+        return read_corpus(options)
+    except InputError as error:
+        if error.key == "input.nothing_rated":
+            raise _none_rated(options) from error
+        raise
+
+
+def _none_rated(options: CorpusOptions) -> InputError:
+    file = str(options.ratings) if isinstance(options.ratings, (str, Path)) else "DataFrame"
+    return InputError("build.split.none_rated", file=file)

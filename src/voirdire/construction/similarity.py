@@ -102,14 +102,13 @@ def nearly_same(texts: Mapping[str, str], language: str, threshold: float | None
 
 
 def _groups(names: Sequence[str], group: Any, pairs: Any) -> list[Alike]:
-    most: dict[int, float] = {}
-    for one, share in zip(pairs["one"], pairs["share"], strict=True):
-        most[int(group[one])] = max(most.get(int(group[one]), 0.0), float(share))
+    most = np.zeros(len(names))
+    np.maximum.at(most, group[pairs["one"]], pairs["share"])
     members: dict[int, list[str]] = {}
-    for name, number in zip(names, group, strict=True):
-        if int(number) in most:
-            members.setdefault(int(number), []).append(name)
-    return [Alike(tuple(found), most[number]) for number, found in members.items()]
+    for name, number in zip(names, group.tolist(), strict=True):
+        if most[number] > 0:
+            members.setdefault(number, []).append(name)
+    return [Alike(tuple(found), float(most[number])) for number, found in members.items()]
 
 
 def _pairs(texts: Sequence[frozenset[str]], threshold: float) -> Any:
@@ -124,8 +123,8 @@ def _pairs(texts: Sequence[frozenset[str]], threshold: float) -> Any:
     kind = np.dtype([("one", np.int64), ("other", np.int64), ("share", np.float64)])
     found = []
     for start in range(0, len(texts), _ROWS):
-        both = (has[start : start + _ROWS] @ has.T).tocoo()
-        one, other = both.row.astype(np.int64) + start, both.col.astype(np.int64)
+        both = (has[start : start + _ROWS] @ has[start:].T).tocoo()
+        one, other = both.row.astype(np.int64) + start, both.col.astype(np.int64) + start
         share = both.data / (sizes[one] + sizes[other] - both.data)
         keep = (one < other) & (share >= threshold)
         part = np.empty(int(keep.sum()), dtype=kind)

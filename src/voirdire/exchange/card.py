@@ -66,7 +66,7 @@ def licence_entries(licence: str | None) -> dict[str, str]:
     plain = re.sub(r"\s+", "-", licence.strip().lower())
     if plain in LICENCES:
         return {"license": plain}
-    return {"license": "other", "license_name": re.sub(r"[^a-z0-9.-]+", "-", plain).strip("-") or "other"}
+    return {"license": "other", "license_name": re.sub(r"[^a-z0-9.]+", "-", plain).strip("-") or "other"}
 
 
 def yaml(entries: Mapping[str, Any]) -> str:

@@ -85,31 +85,40 @@ def build_release(folder: Path, options: ReleaseOptions, secret: bytes, progress
     told = read_told(folder)
     expanded = expand_corpus(CorpusOptions(ratings=folder))
     pool = pool_tables(expanded)
-    tables = dict(pool.tables)
-    check_pools(told, tables["ratings"][POOL].drop_nulls().unique(maintain_order=True).to_list(), folder)
-    tables["raters"], lost = _chosen(tables["raters"], "raters", options.rater_columns, options)
-    tables["ratings"], more = _chosen(tables["ratings"], "ratings", options.rating_columns, options)
+    check_pools(told, pool.tables["ratings"][POOL].drop_nulls().unique(maintain_order=True).to_list(), folder)
+    tables, lost = _gathered(pool.tables, folder, options)
     anonymity = None if expanded.anonymous_raters else _anonymity(tables, options.k)
-    tables |= _comments(folder, options)
-    if options.judgments is not None:
-        tables |= judge_tables(options.judgments)
-        _check_judged(tables, options.judgments)
     notes = _naming(tables)
     images = Collector(folder, pool.item_file, pool.item_rows).collect(tables["items"], progress)
-    tables["items"] = images.items
-    tables = in_order(_pseudonymised(tables, secret))
     if images.located:
         notes.append(Note("release.note.located", {"images": some(images.located)}, "warning"))
+    ordered = in_order(_pseudonymised(tables | {"items": images.items}, secret))
     read = {"missing_labels": list(expanded.missing_labels), "anonymous_raters": expanded.anonymous_raters}
     return Release(
         told,
-        {name: tables[name] for name in TABLES if name in tables},
+        {name: ordered[name] for name in TABLES if name in ordered},
         images.files,
         anonymity,
-        (*lost, *more),
+        lost,
         {name: value for name, value in read.items() if value},
         tuple(notes),
     )
+
+
+def _gathered(
+    pool: Mapping[str, pl.DataFrame], folder: Path, options: ReleaseOptions
+) -> tuple[dict[str, pl.DataFrame], tuple[tuple[str, str], ...]]:
+    """Every table with the columns that are released, and (table, column) of those that are not."""
+    tables = dict(pool)
+    tables["raters"], lost = _chosen(tables["raters"], "raters", options.rater_columns, options)
+    tables["ratings"], more = _chosen(tables["ratings"], "ratings", options.rating_columns, options)
+    written = comments(folder) if options.text_of_raters else None
+    if written is not None:
+        tables["comments"] = written
+    if options.judgments is not None:
+        tables |= judge_tables(options.judgments)
+        _check_judged(tables, options.judgments)
+    return tables, (*lost, *more)
 
 
 def _chosen(
@@ -141,11 +150,6 @@ def _anonymity(tables: Mapping[str, pl.DataFrame], k: int) -> Anonymity:
     raters = tables["raters"].join(each.select("rater_id", *constant).rename(named), on="rater_id", how="left")
     columns = [name for name in raters.columns if name not in ("rater_id", POOL) and not is_free_text(raters[name])]
     return check_anonymity(raters, columns, k)
-
-
-def _comments(folder: Path, options: ReleaseOptions) -> dict[str, pl.DataFrame]:
-    written = comments(folder) if options.text_of_raters else None
-    return {} if written is None else {"comments": written}
 
 
 def _check_judged(tables: Mapping[str, pl.DataFrame], source: Path) -> None:

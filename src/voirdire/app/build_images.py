@@ -105,8 +105,8 @@ def build_images(folder: Path | str, lang: str = "en", listening: Listening = NO
             listening.begun(session)
         summary = perform(session, means)
         batch = batch_of(run_folder.ledger.run_id, settings.regime)
-    checked, log = _looked_at(place, settings, concepts, listening)
-    sheet = _sheet(place, checked, concepts, build, settings, batch, lang)
+        checked, log = _looked_at(place, settings, concepts, listening)
+        sheet = _sheet(place, checked, concepts, build, settings, batch, lang)
     return ImagesResult(place, settings, batch, summary.progress, checked, log, sheet, summary.stopped, chosen.rejected)
 
 

@@ -97,7 +97,7 @@ def _pair(name: str, checked: Checked, concepts: Concepts, build: BuildFile, lan
     titles = {culture.name: title_of(culture, lang) for culture in build.cultures}
     items.sort(key=lambda item: order.get(item.culture, len(order)))
     members = tuple(_member(item, titles.get(item.culture, item.culture), items, checked, lang) for item in items)
-    together = dict.fromkeys(one for item in items for one in checked.of(item.id) if _is_of_pair(one, items))
+    together = [one for one in checked.problems if _is_of_pair(one, items)]
     question = items[0].prompts.get(lang) or next(iter(items[0].prompts.values()), "")
     return Pair(name, items[0].category, question, members, tuple(sentence(one, lang) for one in together))
 

@@ -65,6 +65,8 @@ CASES: list[tuple[str, list[Row], dict[str, Any]]] = [
     ("question_differs", [row("tea", "us"), row("tea", "cn", prompt_en="Would tea please you ?")], {}),
     ("question_differs", [row("tea", "us"), row("tea", "cn", prompt_zh="你喜欢tea吗？")], {}),
     ("question_differs", [row("tea", "us"), row("tea", "cn", prompt_en="would tea please you?")], {}),
+    ("text_unfit", [row("tea", "us"), row("tea", "cn", realisation="a cup\x1b[31m")], {}),
+    ("text_unfit", pair("tea", prompt_zh="好\x07吗"), {}),
     ("person_missing", pair("tea", author="ana"), {}),
     ("person_unknown", pair("tea", author="ana", reviewer="dee"), {}),
     (

@@ -264,3 +264,13 @@ def test_a_rounded_tie_goes_up(tmp_path: Path) -> None:
     listed = {"item_id": ["a-us"] * 2, "rater_id": ["r1", "r2"], "pool": "us", "rating": [2, 3]}
     made = build_split(tmp_path, ratings=pl.DataFrame(listed), tables={"low": 1.0, "high": 5.0}, dry_run=True)
     assert [(one.culture, one.level) for one in made.split.coverage if one.items] == [("us", 3)]
+
+
+@pytest.mark.parametrize(
+    ("splits", "kind"), [(("training", "training"), "split_unknown"), (("test", ""), "split_differs")]
+)
+def test_a_table_whose_splits_cannot_stand(tmp_path: Path, splits: tuple[str, str], kind: str) -> None:
+    rows = [{**one, "split": which} for one, which in zip(pair("tea"), splits, strict=True)]
+    with pytest.raises(InputError) as caught:
+        build_split(make(tmp_path, rows))
+    assert caught.value.key == f"build.finding.{kind}"

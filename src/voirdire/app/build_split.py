@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.construction.build_file import SplitPlan, read_build_file
+from voirdire.construction.build_file import BuildFile, SplitPlan, read_build_file
+from voirdire.construction.checks import concept_findings
 from voirdire.construction.concepts import Concepts, read_concepts, rewrite
 from voirdire.construction.history import open_history
 from voirdire.construction.pool_answers import read_rated
@@ -17,7 +18,7 @@ from voirdire.construction.splits import Split, split_concepts
 from voirdire.construction.standing import ACCEPTED, REJECTED, Standing, standings
 from voirdire.corpus.corpus import Note
 from voirdire.corpus.options import CorpusOptions
-from voirdire.errors import UsageError
+from voirdire.errors import InputError, UsageError
 
 SPLIT_EVENT = "split"
 
@@ -62,6 +63,7 @@ def build_split(
     plan = replace(build.splits, **{name: value for name, value in given.items() if value is not None})
     with open_history(folder) as book:
         concepts = read_concepts(folder)
+        _check_table(build, concepts)
         rated, notes = None, book.history.notes
         if ratings is not None:
             rated, told = read_rated(concepts, CorpusOptions(ratings, **(tables or {})), question)
@@ -88,6 +90,14 @@ def _check(given: Mapping[str, int | None]) -> None:
         least = 1 if name == "per_level" else 0
         if value is not None and value < least:
             raise UsageError("build.split.number", option="--" + name.replace("_", "-"), value=value, least=least)
+
+
+def _check_table(build: BuildFile, concepts: Concepts) -> None:
+    """Raise InputError for a split that is none, and for a pair that stands in two."""
+    for items in concepts.by_concept().values():
+        for finding in concept_findings(build, items):
+            if finding.kind in ("split_unknown", "split_differs"):
+                raise InputError(f"build.finding.{finding.kind}", **finding.fields)
 
 
 def _unfit(concepts: Concepts, known: Mapping[str, Standing]) -> tuple[list[str], list[str]]:

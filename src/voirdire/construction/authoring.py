@@ -5,7 +5,6 @@ The same functions serve the command line and pages. ``by`` is a member of the t
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 from voirdire.construction import concepts as table
 from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.checks import concept_findings
-from voirdire.construction.concepts import ConceptItem, Concepts, read_concepts
+from voirdire.construction.concepts import ConceptItem, Concepts, is_text, read_concepts
 from voirdire.construction.history import Book, Clock, digest_of, open_history, utc_now
 from voirdire.construction.schedule import Assignment, assign_new, refuse_few
 from voirdire.construction.standing import (
@@ -203,7 +202,7 @@ def _check_words(action: str, note: str, reason: str) -> None:
         raise UsageError("authoring.reason_pointless", action=action, value=reason)
     if action in NOTED and not note.strip():
         raise UsageError("authoring.note_missing", action=action)
-    if len(note) > NOTE_LENGTH or not _is_text(note):
+    if len(note) > NOTE_LENGTH or not is_text(note):
         raise UsageError("authoring.note_unfit", count=len(note), limit=NOTE_LENGTH)
 
 
@@ -253,10 +252,5 @@ def _check_written(kind: str, name: str, value: str, known: Sequence[str]) -> No
 
 
 def _check_words_of(name: str, value: str) -> None:
-    if not value.strip() or len(value) > NOTE_LENGTH or not _is_text(value):
+    if not value.strip() or len(value) > NOTE_LENGTH or not is_text(value):
         raise UsageError("authoring.text_unfit", name=name, limit=NOTE_LENGTH)
-
-
-def _is_text(value: str) -> bool:
-    """Whether there are no control characters but line breaks, and no halves of characters."""
-    return not any(unicodedata.category(letter) in ("Cc", "Cs") and letter not in "\n\t" for letter in value)

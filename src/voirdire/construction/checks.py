@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.construction.build_file import BuildFile
-from voirdire.construction.concepts import CONCEPTS_FILE, ConceptItem, Concepts
+from voirdire.construction.concepts import CONCEPTS_FILE, ConceptItem, Concepts, is_text
 from voirdire.construction.schedule import LEAST_AUTHORS
 from voirdire.construction.similarity import Alike, nearly_same, threshold_of
 from voirdire.construction.standing import ACCEPTED, OPEN, REJECTED, Standing, differs, text_of
@@ -116,6 +116,7 @@ def _concept(build: BuildFile, items: Sequence[ConceptItem]) -> Iterator[Finding
     yield from _questions(build, items)
     yield from _realisations(items)
     yield from _people(build, items)
+    yield from _texts(items)
     for item in items:
         if item.split and item.split not in SPLITS:
             yield _at(item, "split_unknown", value=item.split, known=", ".join(SPLITS))
@@ -149,6 +150,15 @@ def _questions(build: BuildFile, items: Sequence[ConceptItem]) -> Iterator[Findi
 
         for finding in _same_in_all(items, asked, "question_differs"):
             yield Finding(finding.kind, finding.level, {**finding.fields, "column": _column("prompt", language)})
+
+
+def _texts(items: Sequence[ConceptItem]) -> Iterator[Finding]:
+    """An error for a text with control characters, which no person wrote and no page shows."""
+    for item in items:
+        told = {"category": item.category, "realisation": item.realisation}
+        told |= {_column("prompt", language): text for language, text in item.prompts.items()}
+        told |= {_column("alt", language): text for language, text in item.alts.items()}
+        yield from (_at(item, "text_unfit", column=name) for name, text in told.items() if not is_text(text))
 
 
 def _column(kind: str, language: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import os
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -196,6 +197,15 @@ def _refuse_twice(items: Sequence[ConceptItem], table: Table) -> None:
 
 def _place(table: Table, index: int | None, column: str) -> dict[str, Any]:
     return {"file": table.file, "row": 1 if index is None else table.row(index), "column": column}
+
+
+def is_text(value: str) -> bool:
+    r"""Whether there are no control characters but line breaks and tabs, and no halves of characters.
+
+    >>> is_text("两\n行"), is_text("\x1b[31m")
+    (True, False)
+    """
+    return not any(unicodedata.category(letter) in ("Cc", "Cs") and letter not in "\n\t" for letter in value)
 
 
 def concepts_of(items: Iterable[ConceptItem]) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many demonstration items stand at a pool, culture and level, and how many would be there to choose from."""
+    """How many demonstration items stand at a pool, culture and level, and how many with those of the test split."""
 
     pool: str
     culture: str
@@ -101,18 +101,11 @@ def split_concepts(
     >>> split_concepts(tea, SplitPlan(pilot=1, demonstration=2), np.random.default_rng(0)).counts()
     {'test': 2, 'demonstration': 2, 'pilot': 1, 'rejected': 0}
     """
-    out = set(rejected)
-    given = {name: items[0].split for name, items in concepts.items()}
-    out |= {name for name, split in given.items() if split == REJECTED}
-    idle = [name for name in concepts if name in set(waiting) - out]
-    made = {name: REJECTED for name in concepts if name in out}
-    if not again:
-        made |= {name: given[name] for name in concepts if given[name] and name not in out and name not in idle}
-    order = [name for name in rng.permutation(sorted(concepts)).tolist() if name not in made and name not in idle]
+    made, idle = _kept(concepts, set(rejected), set(waiting), again)
     category = {name: items[0].category for name, items in concepts.items()}
-    fixed = Counter(made.values())
-    pilot = _spread(order, category, max(0, plan.pilot - fixed[PILOT]), plan)
-    made |= dict.fromkeys(pilot, PILOT)
+    order = [name for name in rng.permutation(sorted(concepts)).tolist() if name not in made and name not in idle]
+    pilot = max(0, plan.pilot - Counter(made.values())[PILOT])
+    made |= dict.fromkeys(_spread(order, category, pilot, plan), PILOT)
     order = [name for name in order if name not in made]
     shown = [name for name in concepts if made.get(name) == DEMONSTRATION]
     chosen = [] if rated is None else _cover(order, concepts, rated, plan.per_level, shown)
@@ -121,8 +114,19 @@ def split_concepts(
     made |= dict.fromkeys(chosen, DEMONSTRATION)
     made |= {name: TEST for name in order if name not in made}
     splits = {name: made[name] for name in concepts if name in made}
-    coverage = () if rated is None else _coverage(splits, concepts, rated, [*order, *shown])
-    return Split(splits, coverage, plan.per_level, tuple(idle))
+    coverage = () if rated is None else _coverage(splits, concepts, rated)
+    return Split(splits, coverage, plan.per_level, idle)
+
+
+def _kept(
+    concepts: Mapping[str, Sequence[ConceptItem]], rejected: set[str], waiting: set[str], again: bool
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """concept -> the split that stands already; and those that are not to be split yet."""
+    given = {name: items[0].split for name, items in concepts.items()}
+    out = rejected | {name for name, split in given.items() if split == REJECTED}
+    idle = tuple(name for name in concepts if name in waiting - out)
+    stands = {} if again else {name: split for name, split in given.items() if split and name not in idle}
+    return stands | {name: REJECTED for name in concepts if name in out}, idle
 
 
 def _spread(order: Sequence[str], category: Mapping[str, str], count: int, plan: SplitPlan) -> list[str]:
@@ -179,11 +183,12 @@ def _coverage(
     splits: Mapping[str, str],
     concepts: Mapping[str, Sequence[ConceptItem]],
     rated: Rated,
-    candidates: Sequence[str],
 ) -> tuple[Coverage, ...]:
     cells = {name: _cells(concepts[name], rated) for name in concepts}
     shown: Counter[Cell] = sum((cells[name] for name, split in splits.items() if split == DEMONSTRATION), Counter())
-    there: Counter[Cell] = sum((cells[name] for name in candidates), Counter())
+    there: Counter[Cell] = sum(
+        (cells[name] for name, split in splits.items() if split in (TEST, DEMONSTRATION)), Counter()
+    )
     cultures = dict.fromkeys(item.culture for items in concepts.values() for item in items)
     return tuple(
         Coverage(pool, culture, level, shown[pool, culture, level], there[pool, culture, level])

@@ -91,8 +91,9 @@ def test_a_changed_table_is_noticed(release: Release, tmp_path: Path) -> None:
         if one["@id"] == "ratings-file":
             one["sha256"] = "0" * 64
     file.write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(Exception, match="(?i)ratings"):
+    with pytest.raises(mlc.GenerationError) as caught:
         list(mlc.Dataset(file).records("ratings"))
+    assert "Hash of downloaded file" in str(caught.value.__cause__)
 
 
 def _plain(value: Any) -> Any:

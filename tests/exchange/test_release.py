@@ -74,7 +74,7 @@ def test_too_few_alike_is_refused_with_what_would_do(corpus: Path) -> None:
     assert (
         caught.value.fields | {"smallest": 1, "k": 5, "columns": "age, city", "instead": "age"} == caught.value.fields
     )
-    with pytest.raises(UsageError, match="The pool '.*' has only 5 raters"):
+    with pytest.raises(UsageError, match=r"The pool '..' has fewer raters"):
         made(corpus, k=6)
     assert made(corpus, rater_columns=("city",), k=1).anonymity.smallest == 1  # type: ignore[union-attr]
 
@@ -89,7 +89,7 @@ def test_what_every_rating_of_a_rater_says_counts_as_an_attribute(corpus: Path) 
 
 
 def test_columns_are_chosen_by_name(corpus: Path) -> None:
-    with pytest.raises(UsageError, match="no column 'aeg' to choose. Columns: age, city"):
+    with pytest.raises(UsageError, match=r"no column 'aeg' to choose\. Columns: age, city"):
         made(corpus, rater_columns=("aeg",))
     with pytest.raises(UsageError, match="--rating-columns: the column 'comment' holds what raters wrote"):
         made(corpus, rating_columns=("comment",))

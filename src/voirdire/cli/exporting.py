@@ -116,7 +116,7 @@ def _said(written: Exported, lang: str) -> list[str]:
     counts = {"tables": len(release.tables), "images": len(release.images)}
     lines.append(text("release.done.exported", lang, file=show.clean(written.folder), **counts))
     known = release.anonymity
-    if known is not None and release.tables["raters"].height:
+    if known is not None and "raters" in release.tables:
         columns = {"columns": show.clean(", ".join(known.columns))} if known.columns else {}
         key = "release.done.group" if columns else "release.done.group_pool"
         lines.append(text(key, lang, smallest=known.smallest, k=known.k, **columns))

@@ -117,7 +117,7 @@ def privacy_sentences(release: Release, lang: str) -> list[str]:
     said = [text("datasheet.pseudonyms", lang)]
     if known is None:
         said.append(text("datasheet.slots", lang))
-    elif release.tables["raters"].height:
+    elif "raters" in release.tables:
         columns = {"columns": ", ".join(known.columns)} if known.columns else {}
         key = "datasheet.alike" if columns else "datasheet.alike_pool"
         said.append(text(key, lang, smallest=known.smallest, k=known.k, **columns))

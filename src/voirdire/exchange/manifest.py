@@ -61,7 +61,7 @@ def read_manifest(folder: Path, form: str) -> dict[str, Any]:
     if not isinstance(found, str) or found != form:
         raise InputError("release.not_this_form", file=str(folder / MANIFEST), form=form, found=str(found or "-"))
     contents = settings.get("contents")
-    known = isinstance(contents, dict) and {"items", "ratings", "raters"} <= set(contents) <= set(TABLES)
+    known = isinstance(contents, dict) and {"items", "ratings"} <= set(contents) <= set(TABLES)
     if not known:
         raise InputError("release.contents_missing", file=str(folder / MANIFEST), known=", ".join(TABLES))
     return settings

@@ -54,7 +54,8 @@ class ReleaseOptions:
 class Release:
     """What is released.
 
-    tables : by name, in the order of ``TABLES``; numbers are numbers, and rows are in an order of their own
+    tables : by name, in the order of ``TABLES``; numbers are numbers, and rows are in an order of their own. A table
+        without rows, as that of the raters where there are only means, is not among them
     anonymity : None where the raters are slots that mean nobody
     left_out : (table, column) that the corpus has and the release does not
     read : how the ratings are read: ``missing_labels``, ``anonymous_raters``
@@ -96,7 +97,7 @@ def build_release(folder: Path, options: ReleaseOptions, secret: bytes, progress
     read = {"missing_labels": list(expanded.missing_labels), "anonymous_raters": expanded.anonymous_raters}
     return Release(
         told,
-        {name: ordered[name] for name in TABLES if name in ordered},
+        {name: ordered[name] for name in TABLES if name in ordered and ordered[name].height},
         images.files,
         anonymity,
         lost,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import json
 import shutil
@@ -176,8 +177,21 @@ def test_a_server_without_a_key(tmp_path: Path) -> None:
 
 
 def test_a_key_must_be_there(tmp_path: Path) -> None:
+    folder = corpus(tmp_path / "c", 1)
     with pytest.raises(UsageError, match="GEMINI_API_KEY"):
-        build_images(corpus(tmp_path / "c", 1), environment={}, limits=QUICK)
+        build_images(folder, environment={}, limits=QUICK)
+    assert not (folder / "image-run").exists()
+
+
+def test_from_a_notebook(tmp_path: Path) -> None:
+    """Also where an event loop is running."""
+    folder = corpus(tmp_path / "c", 1)
+
+    async def cell() -> Any:
+        return make(folder, url)
+
+    with serving() as (url, _):
+        assert asyncio.run(cell()).stopped is None
 
 
 def test_all_images_of_a_regime_are_made_alike(tmp_path: Path) -> None:

@@ -91,15 +91,16 @@ def build_images(folder: Path | str, lang: str = "en", listening: Listening = NO
     Returns also when images are pending; ``stopped`` says why. Raises InputError and UsageError before anything is
     asked, and RunStopped where the disk takes nothing more.
     """
-    from voirdire.construction.imaging.running import batch_of, open_run, perform
+    from voirdire.construction.imaging.running import batch_of, check_means, open_run, perform
 
     place, said = Path(folder), ImageOptions(**options)
     build, concepts = read_build_file(place), read_concepts(place)
     settings = settings_of(build, said)
     chosen = choose(concepts, build, said.subset, said.seed)
     wanted = _wanted(chosen, settings, said)
+    means = _means(said)
+    check_means(settings, means)
     with open_run(place) as run_folder:
-        means = _means(said)
         session = _begun(place, settings, _drawn_anew(wanted, said.again, run_folder.ledger), means, run_folder)
         if listening.begun is not None:
             listening.begun(session)

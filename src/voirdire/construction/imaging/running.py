@@ -6,7 +6,6 @@ two folders more: ``replies/`` (received, and not safe in the ledger yet) and ``
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -15,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.construction.imaging.files import RUN, put_back, sweep
-from voirdire.construction.imaging.makers import Keeper, make_maker
+from voirdire.construction.imaging.makers import Keeper, endpoint_of, make_maker
 from voirdire.construction.imaging.plan import ImagePlan, Wanted, changed_facts
 from voirdire.construction.imaging.settings import CATALOGUED, ImageSettings
 from voirdire.construction.imaging.shelf import Shelf
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.ledger import Ledger
 from voirdire.judging.limits import Limits
+from voirdire.judging.looping import in_a_loop
 from voirdire.judging.nouns import Judge, RunStopped
 from voirdire.judging.progress import Watch
 from voirdire.judging.providers.catalog import capability
@@ -102,12 +102,9 @@ def begin(
 ) -> Session:
     """Bind what is wanted to the run folder.
 
-    Raises InputError where the regime was begun under other parameters, UsageError for a budget without a price and
-    for a key that is missing.
+    Raises InputError where the regime was begun under other parameters, and what ``check_means`` raises.
     """
-    if means.budget is not None and settings.price is None and settings.provider != "folder":
-        raise UsageError("build_images.budget_no_price")
-    Budget(means.budget)
+    check_means(settings, means)
     plan = ImagePlan(folder, settings, wanted)
     shelf = Shelf(run_folder.path, settings.price)
     maker = make_maker(Keeper(folder, plan), shelf, means.environment, means.timeout)
@@ -129,12 +126,22 @@ def begin(
     return Session(run_folder, plan, maker, shelf, ShelfWatch(shelf, run_folder))
 
 
+def check_means(settings: ImageSettings, means: Means) -> None:
+    """Raise UsageError for a budget that cannot be kept, a key that is missing and an address that cannot be used."""
+    Budget(means.budget)
+    if settings.provider == "folder":
+        return
+    if means.budget is not None and settings.price is None:
+        raise UsageError("build_images.budget_no_price")
+    endpoint_of(settings, means.environment)
+
+
 def perform(session: Session, means: Means) -> Summary:
     """Ask for every image that is wanted and not decided yet; what is pending is said by ``Summary.stopped``."""
     settings, ledger = session.plan.settings, session.folder.ledger
     limits = replace(means.limits or Limits(), concurrency=means.concurrency, final=settings.provider == "folder")
     try:
-        summary = asyncio.run(
+        summary: Summary = in_a_loop(
             run(
                 session.plan,
                 [session.maker],

@@ -93,7 +93,19 @@ def test_cut_off_anywhere_any_number_of_times(data: st.DataObject, tmp_path_fact
     assert all(note.key == "build.history.torn" and note.kind == "warning" for note in notes)
 
 
-@pytest.mark.parametrize("line", [b"{no json", b"[]", b'"text"', b"\xff\xfe", b'{"by": "x"}', b'{"kind": 3}'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{no json",
+        b"[]",
+        b'"text"',
+        b"\xff\xfe",
+        b'{"by": "x"}',
+        b'{"kind": 3}',
+        b'{"kind": ""}',
+        b'{"kind": "a", "by": null}',
+    ],
+)
 def test_a_line_that_was_spoilt_is_refused(tmp_path: Path, line: bytes) -> None:
     """Nobody vouches for it: it was not torn while it was written."""
     append(tmp_path, {"kind": "remark", "n": 1}, {"kind": "remark", "n": 2})

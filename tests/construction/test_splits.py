@@ -16,7 +16,8 @@ from voirdire.app.build_split import build_split
 from voirdire.construction.authoring import move
 from voirdire.construction.build_file import SplitPlan
 from voirdire.construction.concepts import ConceptItem, read_concepts
-from voirdire.construction.history import read_history
+from voirdire.construction.history import open_history, read_history
+from voirdire.construction.screening_decisions import decide
 from voirdire.construction.splits import Rated, Split, split_concepts
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.demonstrations import Draws
@@ -245,6 +246,22 @@ def test_only_accepted_concepts_are_split(tmp_path: Path) -> None:
     assert dict(made.split.splits) == {"a": "test", "b": "rejected"}
     assert made.split.waiting == ("c",)
     assert [item.split for item in read_concepts(tmp_path).items] == ["test", "test", "rejected", "rejected", "", ""]
+
+
+def test_what_a_person_dropped_after_a_screening_is_rejected(tmp_path: Path) -> None:
+    """A suggestion that nobody decided on drops nothing."""
+    make(tmp_path, pairs("a", "b", "c"))
+    pairs_told = {
+        name: {"verdict": verdict, "reasons": ["gap"]}
+        for name, verdict in zip("abc", ("drop", "drop", "keep"), strict=True)
+    }
+    with open_history(tmp_path) as book:
+        book.append({"kind": "screened", "pairs": pairs_told})
+    assert build_split(tmp_path, dry_run=True).split.counts()["rejected"] == 0
+    decide(tmp_path, "a", "drop", "ana")
+    decide(tmp_path, "b", "keep", "ana", why="The gap is known from elsewhere.")
+    decide(tmp_path, "c", "drop", "bo", why="It repeats another one.")
+    assert dict(build_split(tmp_path).split.splits) == {"a": "rejected", "b": "test", "c": "rejected"}
 
 
 def test_ratings_of_other_items_are_left_out_and_told(tmp_path: Path) -> None:

@@ -12,10 +12,12 @@ import numpy as np
 from voirdire.construction.build_file import BuildFile, SplitPlan, read_build_file
 from voirdire.construction.checks import concept_findings
 from voirdire.construction.concepts import Concepts, read_concepts, rewrite
-from voirdire.construction.history import open_history
+from voirdire.construction.history import History, open_history
 from voirdire.construction.pool_answers import read_rated
+from voirdire.construction.screening_decisions import outcomes
+from voirdire.construction.screening_rule import DROP
 from voirdire.construction.splits import Split, split_concepts
-from voirdire.construction.standing import ACCEPTED, REJECTED, Standing, standings
+from voirdire.construction.standing import ACCEPTED, REJECTED, standings
 from voirdire.corpus.corpus import Note
 from voirdire.corpus.options import CorpusOptions
 from voirdire.errors import InputError, UsageError
@@ -68,7 +70,7 @@ def build_split(
         if ratings is not None:
             rated, told = read_rated(concepts, CorpusOptions(ratings, **(tables or {})), question)
             notes = (*notes, *told)
-        out, waiting = _unfit(concepts, standings(book.history))
+        out, waiting = _unfit(concepts, book.history)
         split = split_concepts(
             concepts.by_concept(),
             plan,
@@ -100,10 +102,12 @@ def _check_table(build: BuildFile, concepts: Concepts) -> None:
                 raise InputError(f"build.finding.{finding.kind}", **finding.fields)
 
 
-def _unfit(concepts: Concepts, known: Mapping[str, Standing]) -> tuple[list[str], list[str]]:
-    """Concepts that were rejected, and those that are not accepted yet where the protocol was begun."""
+def _unfit(concepts: Concepts, history: History) -> tuple[list[str], list[str]]:
+    """Concepts that were rejected, or dropped after a screening; those not accepted where the protocol was begun."""
+    known = standings(history)
     begun = any(one.at for one in known.values())
     rejected = [name for name, one in known.items() if one.state == REJECTED]
+    rejected += [name for name, one in outcomes(history).items() if one.decided == DROP]
     names = concepts.by_concept()
     waiting = [name for name in names if begun and (name not in known or known[name].state != ACCEPTED)]
     return rejected, waiting

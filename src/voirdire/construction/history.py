@@ -167,7 +167,9 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
         event = json.loads(line)
     except ValueError:  # also bytes that are no text
         return None
-    return event if isinstance(event, dict) and isinstance(event.get("kind"), str) else None
+    if not isinstance(event, dict) or not event.get("kind"):
+        return None
+    return event if all(isinstance(event.get(name, ""), str) for name in ("kind", "at", "by", "concept")) else None
 
 
 def _read(folder: Path) -> History:

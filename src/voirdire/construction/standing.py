@@ -128,15 +128,15 @@ def _moved(before: Standing, event: Event) -> Standing:
     move = MOVES.get(event.get("action", ""))
     if move is None:
         return before
-    wrote = event["action"] in ("submit", "revise")
+    wrote, text = event["action"] in ("submit", "revise"), event.get("text")
     return replace(
         before,
         state=move.end,
         at=event["at"],
         by=event["by"],
-        reason=event.get("reason", ""),
-        note=event.get("note", ""),
-        text=event.get("text", before.text) if wrote else before.text,
+        reason=str(event.get("reason", "")),
+        note=str(event.get("note", "")),
+        text=text if wrote and isinstance(text, Mapping) else before.text,
         writers=tuple(dict.fromkeys((*before.writers, event["by"]))) if wrote else before.writers,
         reviews=before.reviews + (event["action"] == "review"),
     )

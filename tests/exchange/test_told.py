@@ -55,6 +55,7 @@ def test_license_is_licence(tmp_path: Path) -> None:
         ("[[pool]]\nname = 'us'\n[[pool]]\nname = 'us'", "twice"),
         ("[pool]\nname = 'us'", r"\[\[pool\]\]"),
         ("release = 3", "release"),
+        ("languages = 3", "languages = 3"),
         ("[release", "no TOML"),
     ],
 )

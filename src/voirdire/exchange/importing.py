@@ -7,7 +7,6 @@ folder there (corpus.toml and its tables). An exporter is called with a release,
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,11 @@ from typing import Any
 import polars as pl
 
 from voirdire.errors import InputError, UsageError
-from voirdire.exchange.manifest import MARK, README, file_digest, read_manifest
+from voirdire.exchange.manifest import MARK, README, file_digest, manifest_text, read_manifest
 from voirdire.exchange.release_images import is_safe_path
 from voirdire.exchange.release_tables import as_csv
 from voirdire.exchange.tabular import table_path
 from voirdire.exchange.told import MANIFEST
-from voirdire.judging.toml_text import toml_text
 
 Importer = Callable[[Sequence[Path], Path], None]
 TableReader = Callable[[str, Path], bytes]
@@ -90,19 +88,16 @@ def finish(release: Path, folder: Path, settings: Mapping[str, Any]) -> None:
     images = images_of(settings, release)
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     digests = {name: file_digest(folder / name) for name in files if name not in {README, MANIFEST, *images}}
-    changed: dict[str, Any] = {MARK: {**settings[MARK], "format": "csv"}, "digests": digests}
-    top = {name: value for name, value in settings.items() if not isinstance(value, dict) and name != "pool"}
-    rest = {name: changed.get(name, value) for name, value in {**settings, **changed}.items() if name not in top}
-    said = toml_text({"top": top}).removeprefix("[top]\n") + "\n" + toml_text(rest)
-    (folder / MANIFEST).write_text(said, encoding="utf-8", newline="\n")
+    changed = dict(settings) | {MARK: {**settings[MARK], "format": "csv"}, "digests": digests}
+    (folder / MANIFEST).write_text(manifest_text(changed), encoding="utf-8", newline="\n")
 
 
-def parquet(source: Path | bytes, file: Path | None = None) -> pl.DataFrame:
+def parquet(file: Path) -> pl.DataFrame:
     """A Parquet table. Raises InputError when it is damaged."""
     try:
-        return pl.read_parquet(source if isinstance(source, Path) else io.BytesIO(source), hive_partitioning=False)
+        return pl.read_parquet(file, hive_partitioning=False)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError("input.file_damaged", file=str(file or source), value=str(error)[:200]) from error
+        raise InputError("input.file_damaged", file=str(file), value=str(error)[:200]) from error
 
 
 def images_of(settings: Mapping[str, Any], release: Path) -> dict[str, str]:

@@ -10,11 +10,13 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.exchange.release import Release
 from voirdire.exchange.release_tables import TABLES, table_digest
-from voirdire.exchange.told import MANIFEST, settings_of
+from voirdire.exchange.told import MANIFEST, read_told, settings_of
 from voirdire.judging.toml_text import toml_text
 from voirdire.version import VERSION
 
 MARK = "exported"
+TOP = ("name", "version", "languages", "licence", "simulated")
+PARTS = ("read", "release", "pool", MARK, "contents", "images", "digests")
 README = "README.md"
 """Not among the digests: whoever publishes a release may add to it."""
 
@@ -35,26 +37,29 @@ def manifest(release: Release, folder: Path, form: str, more: Mapping[str, Any])
     ``[contents]`` has a table's sha256 as csv, ``[images]`` an image's, ``[digests]`` that of every other file.
     """
     told = release.told
-    top: dict[str, Any] = {"name": told.name, "version": told.version or None}
-    top |= {"languages": list(told.languages) or None, "licence": told.licence, "simulated": told.simulated or None}
+    entries: dict[str, Any] = {"name": told.name, "version": told.version or None}
+    entries |= {"languages": list(told.languages) or None, "licence": told.licence, "simulated": told.simulated or None}
     pools = [{"name": name, **facts} for name, facts in told.pools.items()]
     exported: dict[str, Any] = {"format": form, "voirdire": VERSION}
     if release.anonymity is not None:
         exported |= {"k": release.anonymity.k, "smallest_group": release.anonymity.smallest}
-    parts: dict[str, Any] = {
-        "read": dict(release.read),
-        "release": dict(told.release),
-        "pool": pools,
-        MARK: exported | dict(more),
-        "contents": {name: table_digest(frame) for name, frame in release.tables.items()},
-        "images": {image.path: f"sha256:{image.sha256}" for image in release.images},
-        "digests": _file_digests(release, folder),
-    }
-    return _top(top) + "\n" + toml_text({name: part for name, part in parts.items() if part})
+    return manifest_text(
+        entries
+        | {
+            "read": dict(release.read),
+            "release": dict(told.release),
+            "pool": pools,
+            MARK: exported | dict(more),
+            "contents": {name: table_digest(frame) for name, frame in release.tables.items()},
+            "images": {image.path: f"sha256:{image.sha256}" for image in release.images},
+            "digests": _file_digests(release, folder),
+        }
+    )
 
 
 def read_manifest(folder: Path, form: str) -> dict[str, Any]:
     """corpus.toml of a release in a form. Raises InputError where it is of another one, or of none."""
+    read_told(folder)
     settings = settings_of(folder)
     exported = settings.get(MARK)
     found = exported.get("format") if isinstance(exported, dict) else None
@@ -64,7 +69,18 @@ def read_manifest(folder: Path, form: str) -> dict[str, Any]:
     known = isinstance(contents, dict) and {"items", "ratings"} <= set(contents) <= set(TABLES)
     if not known:
         raise InputError("release.contents_missing", file=str(folder / MANIFEST), known=", ".join(TABLES))
-    return settings
+    for name in ("read", "images"):
+        if not isinstance(settings.get(name, {}), dict):
+            fields = {"entry": name, "value": str(settings[name]), "known": f"[{name}]"}
+            raise InputError("input.toml_entry", file=str(folder / MANIFEST), **fields)
+    return {name: value for name, value in settings.items() if name in (*TOP, *PARTS)}
+
+
+def manifest_text(settings: Mapping[str, Any]) -> str:
+    """The text of corpus.toml: what stands before the first table, then the tables; empty ones are left out."""
+    top = {name: settings.get(name) for name in TOP}
+    parts = {name: settings[name] for name in PARTS if settings.get(name)}
+    return toml_text({"top": top}).removeprefix("[top]\n") + "\n" + toml_text(parts)
 
 
 def file_digest(file: Path) -> str:
@@ -77,9 +93,3 @@ def _file_digests(release: Release, folder: Path) -> dict[str, str]:
     images = {image.path for image in release.images}
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return {name: file_digest(folder / name) for name in files if name not in {MANIFEST, README, *images}}
-
-
-def _top(entries: Mapping[str, Any]) -> str:
-    """The entries before the first table."""
-    headed = toml_text({"top": entries})
-    return headed.removeprefix("[top]\n")

@@ -24,6 +24,7 @@ def new_folder(target: Path) -> Iterator[Path]:
     ['a']
     """
     _check(target)
+    target = target.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(mkdtemp(prefix=f".{target.name}-", dir=target.parent))

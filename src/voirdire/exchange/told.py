@@ -130,12 +130,15 @@ def read_told(folder: Path) -> Told:
         raise InputError("input.toml_entry", file=file, entry="release", value=str(release), known="[release]")
     if not isinstance(pools, list) or not all(isinstance(pool, dict) for pool in pools):
         raise InputError("input.toml_entry", file=file, entry="pool", value=str(pools), known="[[pool]]")
+    languages = settings.get("languages", [])
+    if not isinstance(languages, list) or not all(isinstance(one, str) for one in languages):
+        raise InputError("input.toml_entry", file=file, entry="languages", value=str(languages), known='["en", "zh"]')
     licence = settings.get("licence", settings.get("license"))
     return Told(
         name=str(settings.get("name", folder.resolve().name)),
         version=str(settings.get("version", "")),
         licence=None if licence is None else str(licence),
-        languages=tuple(str(one) for one in settings.get("languages", [])),
+        languages=tuple(languages),
         simulated=settings.get("simulated") is True,
         release=_entries(release, RELEASE, "[release]", file),
         pools=_pools(pools, file),

@@ -172,6 +172,15 @@ def test_history_and_table_that_have_parted(tmp_path: Path) -> None:
     assert (left.fields["value"], left.fields["concepts"]) == ("bo", "b")
 
 
+def test_a_culture_that_came_later_is_a_change(tmp_path: Path) -> None:
+    make(tmp_path, different("a"))
+    for action, by, note in (("submit", "ana", ""), ("review", "bo", "Fine."), ("accept", "bo", "")):
+        move(tmp_path, action, "a", by, note=note)
+    third = {**different("a")[0], "culture": "jp", "realisation": "!!! elsewhere"}
+    make(tmp_path, [*different("a"), third], build_text(more='[[culture]]\nname = "jp"'))
+    assert kinds(build_check(tmp_path).checked) == ["changed_since"]
+
+
 def test_a_translation_that_came_later_is_no_change(tmp_path: Path) -> None:
     rows = different("a")
     without = [{**one, "prompt.zh": ""} for one in rows]

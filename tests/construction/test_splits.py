@@ -151,6 +151,17 @@ def test_seeds_differ_and_repeat() -> None:
     assert found[0] == found[2] != found[1]
 
 
+def test_demonstrations_that_the_table_has_count(tmp_path: Path) -> None:
+    """They fill levels and the number that is wanted; what they fill is not filled again."""
+    listed = concepts(30, given_splits={f"c{number:03d}": "demonstration" for number in range(5)})
+    every = {item.id: float(1 + number % 5) for number, items in enumerate(listed.values()) for item in items}
+    answers = Rated("q1", {"us": every, "cn": every}, LEVELS)
+    for least, wanted in ((0, 5), (5, 5), (7, 7)):
+        made = split(listed, SplitPlan(demonstration=least), rated=answers)
+        assert made.missing == ()
+        assert made.counts()["demonstration"] == wanted
+
+
 def test_a_missing_level_is_named() -> None:
     listed = concepts(10)
     every = {item.id: float(1 + number % 5) for number, items in enumerate(listed.values()) for item in items}

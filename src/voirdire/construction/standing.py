@@ -120,7 +120,7 @@ def differs(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
 def _changed(before: Any, now: Any) -> bool:
     if isinstance(before, Mapping):
         return not isinstance(now, Mapping) or any(_changed(part, now.get(name)) for name, part in before.items())
-    return bool(before) and before != now
+    return bool(before != now)
 
 
 def _moved(before: Standing, event: Event) -> Standing:

@@ -177,8 +177,13 @@ def _row(made: Screened, place: int, lang: str) -> list[str]:
     cells = [pair.concept, text(f"screening.verdict.{pair.verdict}", lang)]
     for one in pair.measures:
         finding = "" if one.undefined else f" {text(f'screening.finding.{one.verdict}', lang)}"
-        cells.append(f"{number(one.value, one.name)}{finding}")
+        cells.append(f"{_plain(number(one.value, one.name))}{finding}")
     return [*cells, decision_words(made.standing[pair.concept], lang)]
+
+
+def _plain(number: str) -> str:
+    """A number with a plain blank, which every terminal shows."""
+    return number.replace("\u202f", " ")
 
 
 def _tell_power(made: Screened, lang: str) -> None:
@@ -188,7 +193,7 @@ def _tell_power(made: Screened, lang: str) -> None:
     screening = made.screening
     if screening.power:
         nearest = min(screening.power, key=lambda one: abs(one.n - screening.raters))
-        told = {"detectable": number(nearest.detectable, "gap"), "dropped": number(nearest.dropped, "share")}
+        told = {"detectable": number(nearest.detectable, "gap"), "dropped": _plain(number(nearest.dropped, "share"))}
         show.out(text("cli_screen.raters", lang, raters=f"{screening.raters:g}", **told))
 
 

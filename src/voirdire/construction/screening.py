@@ -39,6 +39,7 @@ from voirdire.construction.screening_tests import (
     power_of,
     share_of,
     widest,
+    within_variance,
 )
 from voirdire.corpus.corpus import Note
 from voirdire.scales import Scale
@@ -226,12 +227,15 @@ class _Screener:
         return None if scale.nominal or scale.low is None or scale.high is None else self.rule.least_gap * scale.range
 
     def _signed(self, measured: Measured, concept: str) -> Measured:
-        rule, asked = self.rule, self.pilot.evaluation
-        definition = {"question": asked.question, "scale": str(asked.scale), "confidence": f"{rule.confidence:g}"}
+        rule, pilot = self.rule, self.pilot
+        asked = {"factual": pilot.subjectivity, "stereotype": pilot.checklist}.get(measured.name, pilot.evaluation)
+        definition = {"confidence": f"{rule.confidence:g}", "min_raters": str(rule.min_raters)}
+        if asked is not None:
+            definition |= {"question": asked.question, "scale": str(asked.scale)}
         if measured.threshold is not None:
             definition["threshold"] = f"{measured.threshold:g}"
-        place = {"pair": concept, "pools": "+".join(self.pilot.pools)}
-        source = {"n": str(measured.n), "tables": "+".join(one[:12] for one in self.pilot.digests), "voirdire": VERSION}
+        place = {"pair": concept, "pools": "+".join(pilot.pools)}
+        source = {"n": str(measured.n), "tables": "+".join(one[:12] for one in pilot.digests), "voirdire": VERSION}
         return replace(measured, signature=str(Signature(f"screening.{measured.name}", {}, definition, place, source)))
 
     def _missing(self, answers: Answers | None, places: Sequence[int]) -> str | None:
@@ -357,7 +361,7 @@ def _place(gaps: Sequence[Gap], found: Gap) -> int:
 def _worst(found: Sequence[Measured]) -> Measured:
     """Of the two ends the one that fails, else the one that is undecided, else the fuller one."""
     order = {DROP: 2, UNDECIDED: 1, KEEP: 0}
-    return max(found, key=lambda one: (order[one.verdict], one.value or 0.0))
+    return max(found, key=lambda one: (order[one.verdict], one.value or 0.0, one.high or 0.0))
 
 
 def _too_short(scale: Scale) -> str | None:
@@ -373,13 +377,7 @@ def _too_short(scale: Scale) -> str | None:
 def _variance(answers: Answers, pool: int) -> float | None:
     """Variance of a pool's ratings within items, over all items with two ratings or more."""
     here = answers.pool == pool
-    if answers.scale.nominal or not here.any():
-        return None
-    item, value = np.unique(answers.item[here], return_inverse=True)[1], answers.value[here]
-    n = np.bincount(item)
-    around = value - (np.bincount(item, value) / n)[item]
-    df = int((n - 1).sum())
-    return float((around**2).sum() / df) if df else None
+    return None if answers.scale.nominal else within_variance(answers.item[here], answers.value[here])
 
 
 def _pair_numbers(pilot: Pilot) -> Any:

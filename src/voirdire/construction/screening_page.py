@@ -125,7 +125,8 @@ def pairs_grid(shown: Shown, lang: str) -> Grid:
     named = [f"screening.measure.{name}" for name in MEASURES]
     titles = [text("screening.head.suggested", lang), *(text(key, lang) for key in named)]
     titles += [text("screening.head.opinion", lang)] if shown.opinion is not None else []
-    columns = tuple(Column(title) for title in (*titles, text("screening.head.decided", lang)))
+    worded = (titles[0], text("screening.head.decided", lang))
+    columns = tuple(Column(title, numeric=title not in worded) for title in (*titles, worded[1]))
     groups = tuple(
         (text(f"screening.group.{verdict}", lang, count=len(pairs)), tuple(_line(pair, shown, lang) for pair in pairs))
         for verdict in ORDER

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,22 +12,17 @@ import numpy.typing as npt
 import polars as pl
 
 from voirdire.annotation.study_defaults import USABLE
-from voirdire.annotation.study_defaults import VERDICTS as LABELS
 from voirdire.construction.concepts import ConceptItem, Concepts
-from voirdire.construction.screening_rule import STEREOTYPE
-from voirdire.corpus import columns as names
+from voirdire.construction.screening_checklist import CHECKLISTS, Told, apart, from_corpus, from_table, said
 from voirdire.corpus.corpus import Corpus, Note, Question
 from voirdire.corpus.folder import expand_corpus
-from voirdire.corpus.levels import NEGATIVE, POSITIVE
 from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.reading import read_corpus
 from voirdire.errors import InputError, UsageError
 from voirdire.scales import Scale
-from voirdire.tables import Table, read_table
+from voirdire.tables import read_table
 
 Ints = npt.NDArray[np.int64]
-CHECKLISTS = (USABLE, STEREOTYPE)
-"""Questions of a checklist: what is wrong with the item (one of LABELS), or whether it is a stereotype (yes, no)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +90,15 @@ def read_pilot(
     the checklist that is none of those it knows; UsageError for a question that there is not.
     """
     known = pl.DataFrame({"item_id": [item.id for item in concepts.items]}, schema={"item_id": pl.String})
-    corpus = read_corpus(replace(expand_corpus(options), items=known, unknown_items="exclude"))
+    rated, beside = apart(replace(expand_corpus(options), items=known, unknown_items="exclude"))
+    corpus = read_corpus(rated)
     file = str(options.ratings) if isinstance(options.ratings, (str, Path)) else "DataFrame"
     if corpus.ratings.is_empty():
         raise InputError("screening.none_rated", file=file)
     places = {item.id: place for place, item in enumerate(concepts.items)}
     asked = _evaluation(corpus, question)
-    lists = [one for one in corpus.questions if one.id in CHECKLISTS]
-    told = _from_ratings(corpus, lists) if checklist is None else _from_table(checklist, corpus, places)
+    given = beside if checklist is None else read_table(checklist)
+    told = from_corpus(corpus) if given is None else from_table(given, corpus, places, rated.mapping)
     return Pilot(
         concepts.items,
         corpus.pools,
@@ -160,95 +156,13 @@ def _numbered(
     return Answers(question, scale, item, rater, pool, frame["value"].to_numpy().astype(float))
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """Answers of a checklist as labels: item_id, rater_id, pool, question, label."""
-
-    frame: pl.DataFrame
-    digest: str = ""
-    notes: tuple[Note, ...] = ()
-
-
-_COLUMNS = ("item_id", "rater_id", "pool", "question", "label")
-
-
-def _from_ratings(corpus: Corpus, questions: Sequence[Question]) -> _Told:
-    """The answers to checklist questions that stand among the ratings."""
-    parts = [pl.DataFrame(schema=dict.fromkeys(_COLUMNS, pl.String))]
-    for question in questions:
-        labels = [label.casefold() for label in question.scale.labels]
-        frame = corpus.ratings.filter(pl.col("question") == question.id)
-        told = [labels[int(value)] if labels else f"{value:g}" for value in frame["value"]]
-        parts.append(frame.with_columns(label=pl.Series(told, dtype=pl.String)).select(_COLUMNS))
-    frame = pl.concat(parts)
-    for name, label in frame.select("question", "label").unique().sort("question", "label").iter_rows():
-        if label not in _known(name):
-            raise UsageError("screening.label_in_ratings", question=name, value=label, known=", ".join(_known(name)))
-    return _Told(frame)
-
-
-def _known(question: str) -> tuple[str, ...]:
-    return LABELS if question == USABLE else (*sorted(POSITIVE), *sorted(NEGATIVE), STEREOTYPE)
-
-
-def _from_table(source: Any, corpus: Corpus, places: Mapping[str, int]) -> _Told:
-    """The answers of a table of its own; where it has no column of pools, raters have the pool of their ratings."""
-    targets = ("item_id", "rater_id", "pool", "question", "rating")
-    table, notes = names.take(read_table(source), "ratings", targets, {})
-    for column in ("item_id", "rater_id", "rating"):
-        names.require(table, column)
-    rows = []
-    home = dict(corpus.ratings.select("rater_id", "pool").unique().iter_rows())
-    for index, row in enumerate(table.frame.iter_rows(named=True)):
-        if row["item_id"] in places and row["rating"] is not None:
-            rows.append(_row(row, table, index, corpus, home))
-    _refuse_twice(rows, table)
-    unknown = sum(name not in places for name in table.frame["item_id"])
-    told = [Note("build.split.left_out", {"count": unknown}, "warning")] if unknown else []
-    frame = pl.DataFrame([row[1:] for row in rows], schema=dict.fromkeys(_COLUMNS, pl.String), orient="row")
-    return _Told(frame, table.digest, (*notes, *told))
-
-
-def _row(
-    row: Mapping[str, Any], table: Table, index: int, corpus: Corpus, home: Mapping[str, str]
-) -> tuple[int, str, str, str, str, str]:
-    def broken(key: str, column: str, **fields: Any) -> InputError:
-        file, number = table.place(index)
-        place = {"file": file, "row": number, "column": table.header(column)}
-        return InputError(f"screening.{key}", **place, value=row.get(column) or "", **fields)
-
-    if row["rater_id"] is None:
-        raise broken("rater_empty", "rater_id")
-    pool = row.get("pool") or home.get(row["rater_id"])
-    if pool is None:
-        raise broken("pool_missing", "rater_id")
-    if pool not in corpus.pools:
-        raise broken("pool_unknown", "pool", known=", ".join(corpus.pools))
-    label = row["rating"].strip().casefold()
-    question = row.get("question") or (USABLE if label in LABELS else STEREOTYPE)
-    if question not in CHECKLISTS:
-        raise broken("question_unknown", "question", known=", ".join(CHECKLISTS))
-    if label not in _known(question):
-        raise broken("label_unknown", "rating", known=", ".join(_known(question)), question=question)
-    return index, row["item_id"], row["rater_id"], pool, question, label
-
-
-def _refuse_twice(rows: Iterable[tuple[int, str, str, str, str, str]], table: Table) -> None:
-    seen: set[tuple[str, str, str]] = set()
-    for index, item, rater, _, question, _ in rows:
-        if (item, rater, question) in seen:
-            file, number = table.place(index)
-            raise InputError("screening.twice", file=file, row=number, column="rater_id", value=rater, item=item)
-        seen.add((item, rater, question))
-
-
-def _checklist(told: _Told, places: Mapping[str, int], pools: Sequence[str]) -> Answers | None:
+def _checklist(told: Told, places: Mapping[str, int], pools: Sequence[str]) -> Answers | None:
     """Whether a rater calls an item a stereotype: by the question that asks it alone where it was asked."""
     asked = [name for name in reversed(CHECKLISTS) if (told.frame["question"] == name).any()]
     if not asked:
         return None
     frame = told.frame.filter(pl.col("question") == asked[0])
-    hit = frame["label"].is_in([STEREOTYPE, *POSITIVE] if asked[0] == STEREOTYPE else [STEREOTYPE])
+    hit = said(frame, asked[0])
     return _numbered(
         frame.with_columns(value=hit.cast(pl.Float64)),
         asked[0],
@@ -258,7 +172,7 @@ def _checklist(told: _Told, places: Mapping[str, int], pools: Sequence[str]) -> 
     )
 
 
-def _votes(told: _Told) -> dict[str, dict[str, int]]:
+def _votes(told: Told) -> dict[str, dict[str, int]]:
     frame = told.frame.filter(pl.col("question") == USABLE).group_by("item_id", "label").len()
     found: dict[str, dict[str, int]] = {}
     for item, label, count in frame.sort("item_id", "label").iter_rows():

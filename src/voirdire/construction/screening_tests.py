@@ -186,6 +186,21 @@ def _first_reason(shares: Sequence[Interval]) -> Interval | None:
     return next((one for one in shares if one.undefined), None)
 
 
+def within_variance(item: npt.ArrayLike, value: npt.ArrayLike) -> float | None:
+    """Variance of ratings around their item's mean, pooled over items; None where no item has two.
+
+    >>> within_variance([0, 0, 1, 1, 2], [1, 3, 4, 4, 5]), within_variance([0, 1], [1, 2])
+    (1.0, None)
+    """
+    values, items = np.asarray(value, float), np.unique(np.asarray(item), return_inverse=True)[1]
+    n = np.bincount(items)
+    df = int((n - 1).sum())
+    if df == 0:
+        return None
+    around = values - (np.bincount(items, values) / n)[items]
+    return float((around**2).sum() / df)
+
+
 def drawn_variance(own_squares: float, own_df: float, pilot: float | None) -> tuple[float, float] | None:
     """Variance of one rating within an item, and its degrees of freedom: the pair's own, drawn to the pilot's.
 

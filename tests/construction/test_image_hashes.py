@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 from tests.construction.mock_images import picture
 
 from voirdire.construction.imaging.hashing import D_LIMIT, P_LIMIT, SIDE, Hashes, _cosines, hashes_of, near
+from voirdire.construction.imaging.looking import look
+from voirdire.corpus.pictures import Broken
 
 Change = Callable[[Image.Image], Image.Image]
 
@@ -43,7 +46,7 @@ SAME: dict[str, Change] = {
     "grey": lambda image: image.convert("L"),
     "blurred": lambda image: image.filter(ImageFilter.GaussianBlur(2)),
     "cropped": crop(0.01),
-    "alpha": lambda image: image.convert("RGBA"),
+    "from afar": lambda image: image.resize((96, 96)),
 }
 OTHER: dict[str, Change] = {
     "mirrored": ImageOps.mirror,
@@ -110,3 +113,49 @@ def test_the_cosine_transform_is_that_of_scipy() -> None:
     values = np.random.default_rng(2).normal(size=(SIDE, SIDE))
     basis = _cosines()
     assert np.allclose(basis @ values @ basis.T, dctn(values, norm="ortho"))
+
+
+def clear(size: tuple[int, int]) -> Image.Image:
+    """Ellipses on nothing."""
+    found = Image.open(io.BytesIO(picture("p1", "gemini", size))).convert("RGBA")
+    found.putalpha(Image.radial_gradient("L").resize(size))
+    return found
+
+
+@pytest.mark.parametrize("mode", ["L", "LA", "P", "RGB", "RGBA", "1", "I;16"])
+def test_every_mode_is_looked_at(tmp_path: Path, mode: str) -> None:
+    image = clear((640, 480))
+    if mode == "I;16":
+        image = Image.fromarray(np.asarray(image.convert("L")).astype(np.uint16) * 257)
+    else:
+        image = image.convert("RGB").convert(mode) if mode in ("1", "P", "L", "RGB") else image.convert(mode)
+    image.save(tmp_path / "a.png")
+    found = look(tmp_path / "a.png")
+    assert (found.width, found.height) == (640, 480)
+    with Image.open(io.BytesIO(found.thumb)) as small:
+        assert (small.mode, small.size) == ("RGB", (320, 240))
+
+
+def test_a_photograph_is_seen_upright(tmp_path: Path) -> None:
+    """The orientation tag is applied, and nothing of the metadata reaches the sheet."""
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    exif[0x010F] = "a camera of mine"
+    exif.get_ifd(0x8825)[1] = "N"
+    image = Image.open(io.BytesIO(picture("p1", "gemini", (640, 480))))
+    image.save(tmp_path / "a.jpg", exif=exif, quality=95)
+    image.rotate(-90, expand=True).save(tmp_path / "b.jpg", quality=95)
+    turned, upright = look(tmp_path / "a.jpg"), look(tmp_path / "b.jpg")
+    assert (turned.width, turned.height) == (480, 640)
+    assert max(turned.hashes.distance(upright.hashes)) <= 3
+    assert (turned.located, upright.located) == (True, False)
+    assert b"camera" not in turned.thumb
+    assert b"Exif" not in turned.thumb
+
+
+def test_what_is_damaged_is_not_looked_at(tmp_path: Path) -> None:
+    data = picture("p1", "gemini", (320, 320))
+    for name, broken in {"cut": data[:-40], "bit": data[:900] + b"\x00" + data[901:], "none": b"GIF89a"}.items():
+        (tmp_path / name).write_bytes(broken)
+        with pytest.raises(Broken):
+            look(tmp_path / name, "of other bytes")

@@ -65,7 +65,7 @@ def check_images(
     rows : item id -> its current line of the log; asked : item id -> what would be asked for it now, where it is drawn
     """
     files = {item: folder / row.facts["file"] for item, row in rows.items() if row.status == "ok"}
-    found = look_at_all(files, progress)
+    found = look_at_all({item: (path, rows[item].facts["sha256"]) for item, path in files.items()}, progress)
     looks = {item: one for item, one in found.items() if isinstance(one, Look)}
     problems = [_unmade(row) for row in rows.values() if row.status in UNMADE]
     for item, one in found.items():
@@ -146,10 +146,18 @@ def _different(values: Iterable[str | None]) -> list[str]:
 
 
 def _alike(rows: Mapping[str, Logged], looks: Mapping[str, Look]) -> list[Problem]:
+    """Groups of images that are nearly alike, each image like another one of its group."""
     items = list(looks)
+    group = {item: {item} for item in items}
+    for first, second, _ in near([looks[item].hashes for item in items]):
+        one, other = group[items[first]], group[items[second]]
+        if one is not other:
+            one |= other
+            group.update(dict.fromkeys(other, one))
+    groups = {id(members): members for members in group.values() if len(members) > 1}
     found = []
-    for first, second, bits in near([looks[item].hashes for item in items]):
-        one, other = items[first], items[second]
-        kind = "alike_pair" if rows[one].concept == rows[other].concept else "alike"
-        found.append(Problem(kind, (one, other), {"bits": bits}))
+    for members in groups.values():
+        ordered = tuple(item for item in items if item in members)
+        same = len({rows[item].concept for item in ordered}) == 1
+        found.append(Problem("alike_pair" if same else "alike", ordered))
     return found

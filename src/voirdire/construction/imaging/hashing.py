@@ -42,8 +42,8 @@ class Hashes:
 
 
 def hashes_of(image: Image) -> Hashes:
-    """Both hashes of a decoded image, whatever its size and mode; transparency is laid on white."""
-    grey = _grey(image)
+    """Both hashes of a decoded image without transparency, whatever its size."""
+    grey = image.convert("L")
     return Hashes(_bits(_differences(grey)), _bits(_frequencies(grey)))
 
 
@@ -63,16 +63,6 @@ def near(hashes: Sequence[Hashes], limits: tuple[int, int] = (D_LIMIT, P_LIMIT))
         for row, other in zip(first.tolist(), second.tolist(), strict=True):
             if other > row + start:
                 yield row + start, other, int(d_apart[row, other]) + int(p_apart[row, other])
-
-
-def _grey(image: Image) -> Image:
-    from PIL import Image as Pictures
-
-    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-        clear = image.convert("RGBA")
-        white = Pictures.new("RGBA", clear.size, "white")
-        image = Pictures.alpha_composite(white, clear)
-    return image.convert("L")
 
 
 def _small(grey: Image, size: tuple[int, int]) -> npt.NDArray[np.float64]:

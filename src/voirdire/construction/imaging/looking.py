@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 from collections.abc import Callable, Mapping
@@ -11,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire.construction.imaging.hashing import Hashes, hashes_of
-from voirdire.corpus.image_paths import file_sha256
 from voirdire.corpus.pictures import Broken, look_at
 from voirdire.judging.images import MAX_PIXELS
 
@@ -41,49 +41,65 @@ class Look:
 
 
 def look_at_all(
-    files: Mapping[str, Path], progress: Callable[[float], None] | None = None
+    files: Mapping[str, tuple[Path, str]], progress: Callable[[float], None] | None = None
 ) -> dict[str, Look | Broken | OSError]:
     """item id -> what its image is, or why it cannot be read.
 
-    progress : called with the share done
+    files : item id -> file, and the sha256 that it had when it was kept; progress : called with the share done
     """
     found: dict[str, Look | Broken | OSError] = {}
     with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as threads:
-        for done, (item, look) in enumerate(zip(files, threads.map(_looked, files.values()), strict=True), start=1):
+        looks = threads.map(lambda file: _looked(*file), files.values())
+        for done, (item, look) in enumerate(zip(files, looks, strict=True), start=1):
             found[item] = look
             if progress is not None:
                 progress(done / len(files))
     return found
 
 
-def _looked(path: Path) -> Look | Broken | OSError:
+def _looked(path: Path, sha256: str) -> Look | Broken | OSError:
     try:
-        return look(path)
+        return look(path, sha256)
     except (Broken, OSError) as fault:
         return fault
 
 
-def look(path: Path) -> Look:
-    """Decode an image wholly. Raises Broken and OSError."""
+def look(path: Path, sha256: str = "") -> Look:
+    """Decode an image. Raises Broken and OSError.
+
+    sha256 : of bytes that are known to be whole; others are verified first
+    """
     from PIL import Image, ImageOps
 
     data = path.read_bytes()
-    look_at(data, MAX_PIXELS)
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != sha256:
+        look_at(data, MAX_PIXELS)
     with Image.open(io.BytesIO(data)) as image:
         located = bool(image.getexif().get_ifd(GPS))
         upright = ImageOps.exif_transpose(image)
-        small, hashes = thumb(upright), hashes_of(upright)
-    return Look(file_sha256(path), upright.width, upright.height, len(data), hashes, small, located)
+        size = upright.size
+        upright.thumbnail((THUMB_SIDE, THUMB_SIDE), Image.Resampling.LANCZOS, reducing_gap=3.0)
+        small = on_white(upright)
+    return Look(digest, *size, len(data), hashes_of(small), thumb(small), located)
+
+
+def on_white(image: Image) -> Image:
+    """An image in 8-bit colours without transparency."""
+    from PIL import Image as Pictures
+
+    if image.mode.startswith("I"):
+        image = image.point(lambda value: value / 256).convert("L")
+    if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
+        return image.convert("RGB")
+    clear = image.convert("RGBA")
+    return Pictures.alpha_composite(Pictures.new("RGBA", clear.size, "white"), clear).convert("RGB")
 
 
 def thumb(image: Image) -> bytes:
-    """A small JPEG of a decoded image, without anything that its file says besides."""
-    from PIL import Image as Pictures
-    from PIL.Image import Resampling
-
-    clear = image.convert("RGBA")
-    flat = Pictures.alpha_composite(Pictures.new("RGBA", clear.size, "white"), clear).convert("RGB")
-    flat.thumbnail((THUMB_SIDE, THUMB_SIDE), Resampling.LANCZOS)
+    """A small image as JPEG, without anything that its file says besides."""
     out = io.BytesIO()
-    flat.save(out, "JPEG", quality=THUMB_QUALITY)
+    bare = image.copy()
+    bare.info.clear()
+    bare.save(out, "JPEG", quality=THUMB_QUALITY)
     return out.getvalue()

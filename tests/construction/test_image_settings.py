@@ -21,6 +21,7 @@ from voirdire.construction.imaging.settings import (
     read_settings,
     worded,
 )
+from voirdire.construction.template import begin
 from voirdire.errors import InputError, UsageError
 
 USUAL = ImageSettings(template=TEMPLATE)
@@ -139,6 +140,18 @@ def test_several_templates(tmp_path: Path) -> None:
 def test_entries_that_nobody_knows(tmp_path: Path, more: str) -> None:
     with pytest.raises(InputError, match=r"build\.toml"):
         read_settings(read_build_file(corpus(tmp_path, images=more)))
+
+
+@pytest.mark.parametrize(("languages", "own"), [(("en", "zh"), "en"), (("zh",), "zh"), (("fr", "en"), "en")])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_new_corpus_has_a_template(tmp_path: Path, languages: tuple[str, ...], own: str, lang: str) -> None:
+    cultures = [f"{name}={languages[0]}" for name in ("us", "cn")]
+    begin(tmp_path, cultures=cultures, languages=languages, lang=lang)
+    settings = check_settings(read_settings(read_build_file(tmp_path)), "build.toml")
+    assert (settings.language, settings.maker) == (own, ImageSettings().maker)
+    lines = (tmp_path / "build.toml").read_text("utf-8").replace("# price =", "price =").replace("# model =", "model =")
+    (tmp_path / "build.toml").write_text(lines, encoding="utf-8")
+    assert read_settings(read_build_file(tmp_path)).price == 0.134
 
 
 def test_another_provider_needs_a_model() -> None:

@@ -11,6 +11,7 @@ from voirdire.annotation.study_writing import array, comment_lines, string, text
 from voirdire.annotation.wording import CODE
 from voirdire.construction.build_file import BUILD_FILE, SAFE, Culture
 from voirdire.construction.concepts import CONCEPTS_FILE, replace_table
+from voirdire.construction.imaging.settings import images_lines
 from voirdire.errors import UsageError
 from voirdire.texts import LANGUAGES, has, text
 
@@ -88,6 +89,7 @@ def _lines(
         yield f"language = {string(culture.language)}"
     yield from (*told("balance"), "[balance]", "min_per_category = 1", "# max_ratio = 3")
     yield from (*told("similar"), "# [similar]", *(f"# {language} = 0.6" for language in languages))
+    yield from images_lines(languages[0], lang)
     yield from (*told("splits"), "[splits]", "pilot = 0", "demonstration = 0", "per_level = 1", "seed = 0")
 
 

@@ -19,17 +19,19 @@ between the members of a pair; ``{concept}`` and ``{category}`` are shared by th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import isclose, sqrt
 from pathlib import Path
 from typing import Any
 
 from voirdire.annotation.study_entries import Entries, shown
+from voirdire.annotation.study_writing import comment_lines, commented, string
 from voirdire.construction.build_file import BuildFile
 from voirdire.construction.concepts import ConceptItem
 from voirdire.corpus.shown import UNKNOWN_LANGUAGE
 from voirdire.errors import InputError, UsageError
+from voirdire.texts import LANGUAGES, text
 
 PROVIDERS = ("gemini", "openai", "compatible", "folder")
 CATALOGUED: Mapping[str, str] = {"gemini": "google", "openai": "openai", "compatible": "compatible"}
@@ -185,6 +187,20 @@ def worded(template: str, item: ConceptItem) -> str:
     """
     own = {"realisation": item.realisation, "concept": item.concept, "category": item.category}
     return _FIELD.sub(lambda found: own[found[1]], template)
+
+
+def images_lines(language: str, lang: str) -> Iterator[str]:
+    """``[images]`` of a build.toml to begin with: a template in a language that the catalogue has, else in English.
+
+    lang : of the comment
+    """
+    own = language if language in LANGUAGES else "en"
+    yield ""
+    yield from comment_lines(text("build_images.begin.comment", lang))
+    yield from ("[images]", f"template.{own} = {string(text('build_images.begin.template', own))}")
+    usual = ImageSettings()
+    form = (f"aspect_ratio = {string(usual.aspect_ratio)}", f"size = {string(usual.size)}")
+    yield from commented((f"model = {string(usual.model)}", *form, "price = 0.134"))
 
 
 def _check_template(template: str, file: str) -> None:

@@ -120,8 +120,9 @@ def _shared(checked: Checked, settings: ImageSettings, batch: str, lang: str) ->
     """What all images of the regime share, and when they were made."""
     made = [row for row in checked.rows.values() if row.status == "ok"]
     days = sorted({str(row.facts["at"])[:10] for row in made if row.facts["at"]})
-    shared = {"regime": settings.regime, "batch": batch, "maker": settings.maker, "served": _served(made)}
+    shared = {"regime": settings.regime, "batch": batch, "maker": settings.maker}
     if settings.provider != "folder":
+        shared |= {"served": _served(made)}
         shared |= {"form": f"{settings.aspect_ratio}, {settings.size}", "template": settings.template}
     shared["made"] = " - ".join(dict.fromkeys([days[0], days[-1]])) if days else "-"
     return [(text(f"build_images.sheet.{name}", lang), value) for name, value in shared.items()]

@@ -9,6 +9,7 @@ import pytest
 from tests.construction.building import make, pair, pairs, write_rows
 
 from voirdire.cli.main import run
+from voirdire.construction.authoring import text_digest
 from voirdire.construction.concepts import read_concepts
 
 AUTHORS = ["--author", "ana", "--author", "bo", "--author", "chen"]
@@ -61,6 +62,22 @@ def test_from_nothing_to_a_split(begun: Path, capsys: pytest.CaptureFixture[str]
     ]
     made = told(capsys, "build", "split", begun)
     assert (made["splits"], made["waiting"], made["written"]) == ({MEAL: "test"}, ["soup"], True)
+
+
+def test_one_concept_with_its_text(begun: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    author = ("build", "author", begun)
+    printed(capsys, *author, "submit", MEAL, "--by", "ana")
+    printed(capsys, *author, "review", MEAL, "--by", "bo", "--note", "Say which.")
+    out = printed(capsys, *author, "status", MEAL)
+    assert "Shown in us: A roast turkey" in out
+    assert out.count("Question (en): How suitable is this meal") == 1
+    assert "Question (zh): 这顿饭" in out
+    assert "Said last, by bo: Say which." in out
+    assert "Possible now: revise (ana); accept (bo); reject (bo, ana)" in out
+    document = told(capsys, *author, "status", MEAL)
+    assert document["text"]["us"]["prompt"]["zh"].startswith("这顿饭")
+    assert document["digest"] == text_digest(read_concepts(begun).items)
+    assert told(capsys, *author)["text"] is None
 
 
 def test_errors_leave_with_three(begun: Path, capsys: pytest.CaptureFixture[str]) -> None:

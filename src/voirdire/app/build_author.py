@@ -13,7 +13,7 @@ from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.concepts import read_concepts
 from voirdire.construction.history import Event, read_history
 from voirdire.construction.schedule import LEAST_AUTHORS, assign_new, assigned, loads
-from voirdire.construction.standing import MOVES, STATES, Standing, standings
+from voirdire.construction.standing import MOVES, STATES, Standing, standings, text_of
 from voirdire.construction.team import refuse_raters
 from voirdire.corpus.corpus import Note
 from voirdire.errors import UsageError
@@ -28,6 +28,7 @@ class Authored:
 
     standings : in the order of the table; planned : concepts whose people are not fixed before the first step
     loads : person -> concepts to write and to review; counts : state -> concepts; events : asked for by ``history``
+    text : of the one concept that was asked for, as the table has it now; digest : of that text
     """
 
     standings: tuple[Standing, ...]
@@ -36,6 +37,8 @@ class Authored:
     counts: Mapping[str, int] = field(default_factory=dict)
     events: tuple[Event, ...] = ()
     notes: tuple[Note, ...] = ()
+    text: Mapping[str, Any] = field(default_factory=dict)
+    digest: str = ""
 
 
 def build_author(
@@ -81,7 +84,7 @@ def build_author(
         return replace(told, events=_events(folder, concept))
     if concept and action != STATUS:
         return replace(told, standings=tuple(one for one in told.standings if one.concept == concept))
-    return told if action != STATUS else _asked_for(told, concept, by)
+    return told if action != STATUS else _asked_for(told, folder, concept, by)
 
 
 def _status(folder: Path | str, build: BuildFile) -> Authored:
@@ -107,14 +110,16 @@ def _events(folder: Path | str, concept: str) -> tuple[Event, ...]:
     return tuple(event for event in read_history(folder).events if not concept or event["concept"] == concept)
 
 
-def _asked_for(told: Authored, concept: str, by: str) -> Authored:
-    """The concepts that were asked for: one, or those that wait for a person."""
+def _asked_for(told: Authored, folder: Path | str, concept: str, by: str) -> Authored:
+    """The concepts that were asked for: one, with its text, or those that wait for a person."""
     rows = told.standings
     if concept:
         rows = tuple(one for one in rows if one.concept == concept)
         if not rows:
             known = ", ".join(one.concept for one in told.standings[:5])
             raise UsageError("authoring.concept_unknown", value=concept, known=known or "-")
+        items = read_concepts(folder).by_concept()[concept]
+        told = replace(told, text=text_of(items), digest=authoring.text_digest(items))
     if by:
         rows = tuple(one for one in rows if one.waiting.casefold() == by.casefold())
     return replace(told, standings=rows)

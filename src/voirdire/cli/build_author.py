@@ -112,6 +112,8 @@ def _document(told: Authored, lang: str) -> dict[str, Any]:
         "people": people,
         "states": told.counts,
         "events": told.events,
+        "text": told.text or None,
+        "digest": told.digest or None,
         "notes": notes,
     }
 
@@ -129,9 +131,28 @@ def _tell(told: Authored, action: str, lang: str) -> None:
         for one in told.standings
     ]
     show.out(show.table(columns, rows) if rows else text("cli_author.none", lang))
-    if action == "status":
+    if told.text:
+        _tell_text(told, lang)
+    elif action == "status":
         show.out("")
         _tell_sums(told, lang)
+
+
+def _tell_text(told: Authored, lang: str) -> None:
+    """The text of a concept, what was said of it last, and what can be done with it."""
+    questions: dict[str, None] = {}
+    for culture, part in told.text.items():
+        shown = show.clean(part["realisation"]) or "-"
+        show.out(text("cli_author.shown", lang, culture=show.clean(culture), text=shown))
+        for language, asked in part["prompt"].items():
+            questions[text("cli_author.asked", lang, language=language, text=show.clean(asked))] = None
+    for line in questions:
+        show.out(line)
+    for one in told.standings:
+        if one.note:
+            show.out(text("cli_author.said", lang, by=show.clean(one.by), note=show.clean(one.note)))
+        possible = "; ".join(f"{name} ({', '.join(people)})" for name, people in one.can().items())
+        show.out(text("cli_author.possible", lang, possible=show.clean(possible) or "-"))
 
 
 def _tell_sums(told: Authored, lang: str) -> None:

@@ -140,10 +140,12 @@ def test_an_image_that_is_replaced_is_kept(tmp_path: Path) -> None:
     assert put(tmp_path, "generated", "a-us", b"1", "image/png", first) == path
     assert not (tmp_path / "image-run").exists()
     newer = put(tmp_path, "generated", "a-us", b"2", "image/jpeg", second)
+    assert newer.name == "a-us.jpg"
     assert image_file(tmp_path, "generated", "a-us") == newer
+    assert image_file(tmp_path, "other", "a-us") is None
     assert [found.read_bytes() for found in (tmp_path / "images/generated").iterdir()] == [b"2"]
     put_back(tmp_path, "generated", "a-us", first)
-    assert image_file(tmp_path, "generated", "a-us") == path
+    assert list(path.parent.iterdir()) == [path]
     assert path.read_bytes() == b"1"
     put_back(tmp_path, "generated", "a-us", "0" * 64)
     assert path.read_bytes() == b"1"

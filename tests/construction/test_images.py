@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from tests.construction.image_world import ENVIRONMENT, QUICK, corpus, make
 from tests.construction.mock_images import KEY, State, picture, serving
 
 from voirdire.app.build_images import build_images
+from voirdire.construction.imaging import files, shelf
 from voirdire.construction.imaging.logbook import read_log
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.nouns import RunStopped
@@ -398,6 +401,43 @@ def test_a_maker_that_only_fails_is_left_alone(tmp_path: Path) -> None:
     assert KEY not in str(result.stopped)
     assert state.calls.total() < 16 + 10
     assert {row["status"] for row in log_of(folder).values()} == {"pending"}
+
+
+@pytest.mark.parametrize("where", ["shelf", "files"])
+def test_a_full_disk_stops_the_spending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    """What was received goes on from the shelf where it is safe there."""
+    folder = corpus(tmp_path / "c", 4)
+    written: list[Path] = []
+    whole = files.write_through
+
+    def full(path: Path, data: bytes) -> None:
+        written.append(path)
+        if len(written) > 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        whole(path, data)
+
+    with serving() as (url, state):
+        with monkeypatch.context() as patch:
+            patch.setattr(shelf if where == "shelf" else files, "write_through", full)
+            with pytest.raises(RunStopped) as caught:
+                make(folder, url, concurrency=1)
+        assert (caught.value.key, caught.value.exit_code) == ("build_images.disk", 4)
+        assert "No space left" in str(caught.value)
+        assert state.calls.total() == 3
+        assert make(folder, url).stopped is None
+        assert state.calls.total() == 8 + (where == "shelf")
+
+
+def test_a_file_that_leads_out_of_the_folder_is_not_read(tmp_path: Path) -> None:
+    folder = corpus(tmp_path / "c", 1)
+    with serving() as (url, _):
+        make(folder, url)
+        place = folder / "images" / "generated" / "c0-us.png"
+        place.rename(tmp_path / "elsewhere.png")
+        place.symlink_to(tmp_path / "elsewhere.png")
+        result = make(folder, url)
+    assert kinds(result) == {"c0-us": ["stray"]}
+    assert set(result.checked.looks) == {"c0-cn"}
 
 
 def test_the_run_folder_is_one_like_any_other(tmp_path: Path) -> None:

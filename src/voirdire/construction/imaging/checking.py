@@ -17,6 +17,7 @@ from voirdire.construction.imaging.hashing import near
 from voirdire.construction.imaging.logbook import Logged
 from voirdire.construction.imaging.looking import Look, look_at_all
 from voirdire.construction.imaging.settings import Frame, ImageSettings
+from voirdire.corpus.image_paths import is_inside
 from voirdire.judging.images import MAX_BYTES
 
 RATIO_TOLERANCE, SIDE_TOLERANCE = 0.04, 0.15
@@ -65,9 +66,11 @@ def check_images(
     rows : item id -> its current line of the log; asked : item id -> what would be asked for it now, where it is drawn
     """
     files = {item: folder / row.facts["file"] for item, row in rows.items() if row.status == "ok"}
-    found = look_at_all({item: (path, rows[item].facts["sha256"]) for item, path in files.items()}, progress)
+    inside = {item: (path, rows[item].facts["sha256"]) for item, path in files.items() if is_inside(path, folder)}
+    found = look_at_all(inside, progress)
+    problems = [Problem("stray", (item,), {"file": rows[item].facts["file"]}) for item in files if item not in inside]
     looks = {item: one for item, one in found.items() if isinstance(one, Look)}
-    problems = [_unmade(row) for row in rows.values() if row.status in UNMADE]
+    problems += [_unmade(row) for row in rows.values() if row.status in UNMADE]
     for item, one in found.items():
         if isinstance(one, Look):
             problems += _of_image(rows[item], one, settings.frame)

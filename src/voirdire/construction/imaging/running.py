@@ -34,6 +34,9 @@ from voirdire.version import VERSION
 
 CONCURRENCY = 8
 TIMEOUT = 300.0
+GRACE = 90.0
+"""Seconds for which images that are being drawn are waited for after a first Ctrl-C: they are paid for already."""
+
 _MADE = """
 SELECT i.name, a.text FROM cell c JOIN item i ON i.id = c.item JOIN condition k ON k.id = c.condition
   JOIN outcome o ON o.cell = c.id JOIN attempt a ON a.cell = c.id AND a.number = o.attempts
@@ -150,6 +153,7 @@ def perform(session: Session, means: Means) -> Summary:
                 tariffs=_tariffs(settings),
                 budget=Budget(means.budget, sum(ledger.costs().values())),
                 watch=session.watch,
+                grace=GRACE,
             )
         )
     finally:

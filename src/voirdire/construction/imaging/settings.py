@@ -43,6 +43,7 @@ AUTO = "auto"
 """The size of models that take none."""
 DEFAULT_MODEL = "gemini-3-pro-image-preview"
 EXAMPLE = '[images] template.en = "A photograph of {realisation}, eye level, soft daylight, plain background."'
+GEMINI_SIZES, PIXEL_SIZES = "1K, 2K, 4K, auto", "1K, 1024x1024, 1536x1024"
 RESERVED = ("model", "prompt", "n", "contents", "stream")
 REGIME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?")
 _FIELD = re.compile(r"\{([^{}]*)\}")
@@ -219,13 +220,13 @@ def _size(settings: ImageSettings) -> str:
     named = _PIXELS.fullmatch(size)
     if settings.provider == "gemini":
         if size != AUTO and not _THOUSANDS.fullmatch(size):
-            raise UsageError("build_images.size", provider=settings.provider, value=size, known="1K, 2K, 4K, auto")
+            raise UsageError("build_images.size", provider=settings.provider, value=size, known=GEMINI_SIZES)
         return size
     if named is None and _THOUSANDS.fullmatch(size):
         short = round(1024 * float(size.removesuffix("K")))
         return f"{round(short * max(1.0, ratio))}x{round(short * max(1.0, 1 / ratio))}"
     if named is None:
-        raise UsageError("build_images.size", provider=settings.provider, value=size, known="1K, 1024x1024, 1536x1024")
+        raise UsageError("build_images.size", provider=settings.provider, value=size, known=PIXEL_SIZES)
     if not isclose(int(named[1]) / int(named[2]), ratio, rel_tol=0.01):
         raise UsageError("build_images.size_ratio", value=size, ratio=settings.aspect_ratio)
     return size

@@ -199,3 +199,8 @@ def test_help_has_an_example(capsys: pytest.CaptureFixture[str], command: str, l
 def test_ratings_that_are_not_there(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["build", "screen", str(corpus), "--ratings", str(corpus / "none.csv")]) == 3
     assert "none.csv" in capsys.readouterr().err
+
+
+def test_a_regime_is_the_name_of_a_folder(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, arguments(corpus, "--regime", "../up"), code=3)["error"]["key"] == "build_images.regime"
+    assert not (corpus / "history.jsonl").exists()

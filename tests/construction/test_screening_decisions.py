@@ -127,3 +127,22 @@ def test_a_torn_decision_is_not_counted(tmp_path: Path) -> None:
     assert decide(tmp_path, "c0", "drop", "bo", why="seen again").by == "bo"
     with open_history(tmp_path) as book:
         assert outcomes(book.history)["c0"].by == "bo"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"kind": "screened"},
+        {"kind": "screened", "pairs": ["c0"]},
+        {"kind": "screened", "pairs": {"c0": "drop"}},
+        {"kind": "screened", "pairs": {"c0": {"verdict": "perhaps"}}},
+        {"kind": "screening_decision", "concept": "c0", "by": "bo", "verdict": "perhaps"},
+        {"kind": "screening_decision", "concept": "c0", "by": "bo"},
+    ],
+)
+def test_what_other_hands_wrote_is_no_verdict(tmp_path: Path, event: dict[str, object]) -> None:
+    record(tmp_path, screen(by_hand(*tables())))
+    before = outcomes(read_history(tmp_path))
+    with open_history(tmp_path) as book:
+        book.append(event)
+    assert outcomes(read_history(tmp_path)) == before

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -15,12 +15,16 @@ from voirdire.construction.imaging.settings import GENERATED
 from voirdire.construction.screening import Screening, screen
 from voirdire.construction.screening_decisions import Outcome, outcomes, record
 from voirdire.construction.screening_decisions import decide as record_decision
-from voirdire.construction.screening_opinion import Opinion, read_opinion, run_folder, write_items
+from voirdire.construction.screening_opinion import Opinion, check_regime, read_opinion, run_folder, write_items
 from voirdire.construction.screening_pilot import read_pilot
 from voirdire.construction.screening_rule import read_rule
 from voirdire.construction.team import who_rates
 from voirdire.corpus.corpus import Note
 from voirdire.corpus.options import CorpusOptions
+
+if TYPE_CHECKING:
+    from voirdire.app.run import Begun
+    from voirdire.judging.progress import Watch
 
 TABLE, PAGE = "screening.csv", "screening.html"
 
@@ -41,6 +45,27 @@ class Screened:
     notes: tuple[Note, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Who wants to know how far it is.
+
+    progress : called with a stage and the share done, while the page is made
+    watch, begun : of the judge's run, as for ``voirdire.app.run.run_read``
+    """
+
+    progress: Callable[[str, float], None] | None = None
+    watch: Watch | None = None
+    begun: Callable[[Begun], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    judge: Any
+    regime: str
+    options: Mapping[str, Any]
+    listening: Listening
+
+
 def build_screen(
     folder: Path | str,
     *,
@@ -52,6 +77,7 @@ def build_screen(
     lang: str = "en",
     tables: Mapping[str, Any] | None = None,
     asking: Mapping[str, Any] | None = None,
+    listening: Listening | None = None,
 ) -> Screened:
     """Screen the pairs of a folder by the answers of a pilot; write ``screening.csv``, the page, and the history.
 
@@ -60,11 +86,13 @@ def build_screen(
     judge : asked for a second opinion, which decides nothing; asking : further options of its run (budget, base_url)
     question : the evaluation question, where its role does not name it; regime : whose images are shown
     tables : how the ratings are read, by the names of CorpusOptions (low, high, raters, pools, ...)
+    listening : who wants to know how far it is
 
     The judge's answers are kept: the same command goes on where it stopped. Raises InputError, UsageError, and
     RunStopped where the judge is not done.
     """
-    place = Path(folder)
+    check_regime(regime)
+    place, listening = Path(folder), listening or Listening()
     build, concepts = read_build_file(place), read_concepts(place)
     rule, options = read_rule(build), CorpusOptions(ratings, **(tables or {}))
     pilot = read_pilot(concepts, options, question=question, checklist=checklist)
@@ -73,10 +101,11 @@ def build_screen(
     standing = record(place, screening)
     replace_table(place / TABLE, screening.table())
     made = Screened(build, screening, place / TABLE, place / PAGE, standing, notes=notes)
-    _write_page(made, concepts, regime, lang)
+    _write_page(made, concepts, regime, lang, listening)
     if judge is not None:
-        made = replace(made, opinion=_asked(place, build, concepts, screening, judge, regime, asking or {}))
-        _write_page(made, concepts, regime, lang)
+        asked = _Asking(judge, regime, asking or {}, listening)
+        made = replace(made, opinion=_opinion(made, concepts, asked))
+        _write_page(made, concepts, regime, lang, listening)
     return made
 
 
@@ -104,30 +133,28 @@ def _team(build: BuildFile, ids: Sequence[str], raters: Any) -> list[Note]:
     return [Note("screening.author_rates", {"author": who, "value": value}, "warning") for who, value in named.items()]
 
 
-def _asked(
-    place: Path,
-    build: BuildFile,
-    concepts: Concepts,
-    screening: Screening,
-    judge: Any,
-    regime: str,
-    asking: Mapping[str, Any],
-) -> Opinion:
-    """Ask a judge about the items of every screened pair; what it answered before is kept."""
-    from voirdire.app.run import run
+def _opinion(made: Screened, concepts: Concepts, asked: _Asking) -> Opinion:
+    """Ask a judge about the items of every screened pair; what it answered before is kept. Raises RunStopped."""
+    from voirdire.app.run import run_read
+    from voirdire.app.run_inputs import DEFAULT_GRID, options_of, read_run
 
-    named = {pair.concept for pair in screening.pairs}
+    place, named = made.page.parent, {pair.concept for pair in made.screening.pairs}
     items = [item for item in concepts.items if item.concept in named]
-    path, described = write_items(place, build, items, regime)
+    path, described = write_items(place, made.build, items, asked.regime)
+    judge = asked.judge
     name = judge if isinstance(judge, str) else getattr(judge, "__name__", type(judge).__name__)
-    result = run(path, judge, out=run_folder(place, name, regime), **asking)
+    inputs = read_run(path, options_of(judge, DEFAULT_GRID, asked.options))
+    listening = asked.listening
+    result = run_read(inputs, run_folder(place, name, asked.regime), watch=listening.watch, begun=listening.begun)
+    if result.stopped is not None:
+        raise result.stopped
     return read_opinion(name, result.judgments, described)
 
 
-def _write_page(made: Screened, concepts: Concepts, regime: str, lang: str) -> None:
+def _write_page(made: Screened, concepts: Concepts, regime: str, lang: str, listening: Listening) -> None:
     from voirdire.construction.screening_page import Shown, page
     from voirdire.judging.run_folder import write_whole
     from voirdire.reporting.render import html
 
     shown = Shown(made.screening, made.standing, made.build, concepts, made.page.parent, regime, made.opinion)
-    write_whole(made.page, html(page(shown, lang)))
+    write_whole(made.page, html(page(shown, lang, listening.progress)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from voirdire.cli import judging_progress as jp
 from voirdire.cli import options as o
 from voirdire.cli import show
 from voirdire.cli.build import add
@@ -69,22 +70,26 @@ def screen(
     json: o.Json = False,
     lang: o.Lang = None,
 ) -> None:
-    from voirdire.app.build_screen import build_screen
+    from voirdire.app.build_screen import Listening, build_screen
     from voirdire.construction.imaging.settings import GENERATED
+    from voirdire.judging.progress import Watch
 
     spoken = ctx.find_object(str) or "en"
     asking = {name: value for name, value in (("base_url", base_url), ("budget", budget)) if value is not None}
-    made = build_screen(
-        folder,
-        ratings=ratings,
-        checklist=checklist,
-        judge=judge,
-        question=question,
-        regime=regime or GENERATED,
-        lang=spoken,
-        tables=collect({name: ctx.params[name] for name in READING}),
-        asking=asking,
-    )
+    watch = Watch()
+    with show.Progress(spoken) as progress, jp.Board(watch.snapshot, spoken) as board:
+        made = build_screen(
+            folder,
+            ratings=ratings,
+            checklist=checklist,
+            judge=judge,
+            question=question,
+            regime=regime or GENERATED,
+            lang=spoken,
+            tables=collect({name: ctx.params[name] for name in READING}),
+            asking=asking,
+            listening=Listening(progress if judge is None else None, watch, lambda _: board.start()),
+        )
     if json:
         show.json(_document(made, spoken))
     else:

@@ -197,9 +197,9 @@ class _Screener:
         asked = self.pilot.evaluation
         found: dict[str, dict[str, tuple[float, int]]] = {}
         for place in places if not asked.scale.nominal else ():
-            row = found.setdefault(self.pilot.items[place].id, {})
+            row, here = found.setdefault(self.pilot.items[place].id, {}), asked.of_items([place])
             for k, pool in enumerate(self.pilot.pools):
-                values = asked.value[(asked.pool == k) & (asked.item == place)]
+                values = here.value[here.pool == k]
                 if len(values):
                     row[pool] = (float(values.mean()), len(values))
         return found
@@ -244,8 +244,7 @@ class _Screener:
             return "not_asked"
         if len(places) < 2:
             return "one_member"
-        here = answers.of_items(places)
-        counts = np.array([[np.sum((here.pool == k) & (here.item == i)) for i in places] for k in self._pools()])
+        counts = answers.counts(sorted(places), len(self.pilot.pools))
         if len(counts) < 2 or (counts.sum(1) == 0).any():
             return "missing_pool"
         if (counts == 0).any():

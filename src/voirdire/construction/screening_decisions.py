@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from voirdire.construction.history import Book, Clock, Event, History, digest_of, open_history, utc_now
 from voirdire.construction.screening import Screening
-from voirdire.construction.screening_rule import DROP, KEEP, UNDECIDED
+from voirdire.construction.screening_rule import DROP, KEEP, UNDECIDED, VERDICTS
 from voirdire.errors import UsageError
 
 SCREENED, DECIDED = "screened", "screening_decision"
@@ -54,21 +55,29 @@ def outcomes(history: History) -> dict[str, Outcome]:
     """
     found: dict[str, Outcome] = {}
     for event in history.of_kind(SCREENED, DECIDED):
-        if event["kind"] == DECIDED:
+        if event["kind"] == DECIDED and event.get("verdict") in DECISIONS:
             known = found.get(event["concept"]) or Outcome(event["concept"])
             found[known.concept] = _decided(known, event)
-            continue
-        for concept, told in event["pairs"].items():
+        for concept, verdict, reasons in _suggested(event) if event["kind"] == SCREENED else ():
             known = found.get(concept) or Outcome(concept)
-            found[concept] = replace(known, suggested=told["verdict"], reasons=tuple(told["reasons"]))
+            found[concept] = replace(known, suggested=verdict, reasons=reasons)
     return found
+
+
+def _suggested(event: Event) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Concept, verdict and reasons of a screening; what was written by other hands and is none is passed over."""
+    pairs = event.get("pairs")
+    for concept, told in pairs.items() if isinstance(pairs, Mapping) else ():
+        if isinstance(told, Mapping) and told.get("verdict") in VERDICTS:
+            reasons = told.get("reasons")
+            yield concept, told["verdict"], tuple(map(str, reasons)) if isinstance(reasons, list) else ()
 
 
 def _decided(known: Outcome, event: Event) -> Outcome:
     if event["verdict"] == UNDECIDED:
         return Outcome(known.concept, known.suggested, known.reasons)
-    told = {"by": event["by"], "why": event.get("note", ""), "at": event.get("at", "")}
-    return replace(known, decided=event["verdict"], seen=event["suggested"], **told)
+    why, seen = (str(event.get(name, "")) for name in ("note", "suggested"))
+    return replace(known, decided=event["verdict"], by=event["by"], at=event["at"], why=why, seen=seen)
 
 
 def record(folder: Path | str, screening: Screening, clock: Clock = utc_now) -> dict[str, Outcome]:

@@ -12,7 +12,8 @@ import polars as pl
 
 from voirdire.construction.build_file import BuildFile
 from voirdire.construction.concepts import ConceptItem, replace_table
-from voirdire.construction.imaging.files import image_file
+from voirdire.construction.imaging.files import KINDS, regime_folder
+from voirdire.construction.imaging.settings import REGIME
 from voirdire.errors import UsageError
 from voirdire.texts import LANGUAGES, text
 
@@ -52,6 +53,23 @@ def language_of(build: BuildFile) -> str:
     return next((code for code in build.languages if code in LANGUAGES), LANGUAGES[0])
 
 
+def check_regime(regime: str) -> None:
+    """Raise UsageError for a regime that is no name of a folder."""
+    if not REGIME.fullmatch(regime):
+        raise UsageError("build_images.regime", value=regime)
+
+
+def image_of(folder: Path, regime: str, item: str) -> Path | None:
+    """The image of an item in a regime, or None. Raises UsageError for a regime that is no name of a folder.
+
+    >>> image_of(Path("nowhere"), "generated", "tea-us") is None
+    True
+    """
+    check_regime(regime)
+    places = (regime_folder(folder, regime) / f"{item}{kind}" for kind in KINDS.values())
+    return next((path for path in places if path.is_file()), None)
+
+
 def write_items(
     folder: Path, build: BuildFile, items: Sequence[ConceptItem], regime: str
 ) -> tuple[Path, tuple[str, ...]]:
@@ -61,7 +79,7 @@ def write_items(
     """
     language, rows, described = language_of(build), [], []
     for item in items:
-        image = image_file(folder, regime, item.id)
+        image = image_of(folder, regime, item.id)
         if image is None and not item.realisation:
             raise UsageError("screening.opinion_nothing", value=item.id, regime=regime)
         shown = "" if image is None else image.relative_to(folder).as_posix()

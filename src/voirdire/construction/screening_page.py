@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from voirdire.construction.build_file import BuildFile, title_of
 from voirdire.construction.concepts import ConceptItem, Concepts
-from voirdire.construction.imaging.files import image_file
 from voirdire.construction.screening import GAPS, Measured, PairScreening, Screening
 from voirdire.construction.screening_decisions import Outcome
-from voirdire.construction.screening_opinion import SATURATED, Opinion
+from voirdire.construction.screening_opinion import SATURATED, Opinion, image_of
 from voirdire.construction.screening_rule import DROP, KEEP, MEASURES, NOT_APPLICABLE, UNDECIDED
 from voirdire.reporting.access import View
 from voirdire.reporting.blocks import Bullets, Folded, ItemCard, Items, Picture, Report, Section, Text
@@ -46,13 +45,16 @@ class Shown:
         return [pair for pair in self.screening.pairs if pair.verdict == verdict]
 
 
-def page(shown: Shown, lang: str = "en") -> Report:
-    """The screening as a report in a language."""
+def page(shown: Shown, lang: str = "en", progress: Callable[[str, float], None] | None = None) -> Report:
+    """The screening as a report in a language.
+
+    progress : called with the stage and the share done, as images are made small
+    """
     words = Words(lang)
     sections = [
         _first(shown, lang),
         Section("pairs", text("screening.page.pairs", lang), 2, [pairs_grid(shown, lang)]),
-        *_look(shown, lang),
+        *_look(shown, lang, progress or (lambda *_: None)),
         *_decided(shown, lang),
         Section(
             "rule",
@@ -208,16 +210,20 @@ def _named(names: Any, lang: str) -> str:
     return listed + (text("report.and_more", lang, count=len(names) - MOST_NAMED) if len(names) > MOST_NAMED else "")
 
 
-def _look(shown: Shown, lang: str) -> Iterator[Section]:
+def _look(shown: Shown, lang: str, progress: Callable[[str, float], None]) -> Iterator[Section]:
     """A section for each pair that fails or is undecided; those that pass are folded into one."""
     yield Section("look", text("screening.page.look", lang), 2, [Text((text("screening.page.look_how", lang),))])
-    for verdict in (DROP, UNDECIDED):
-        for pair in shown.of(verdict):
-            title = text(
-                "screening.page.of_pair", lang, pair=pair.concept, verdict=text(f"screening.verdict.{verdict}", lang)
-            )
-            yield Section(f"pair-{pair.concept}", title, 3, list(_pair_blocks(pair, shown, lang)))
-    kept = [Folded(pair.concept, tuple(_pair_blocks(pair, shown, lang))) for pair in shown.of(KEEP)]
+    kept = []
+    pairs = [pair for verdict in ORDER for pair in shown.of(verdict)]
+    for done, pair in enumerate(pairs):
+        progress("report", done / len(pairs))
+        blocks = tuple(_pair_blocks(pair, shown, lang))
+        if pair.verdict == KEEP:
+            kept.append(Folded(pair.concept, blocks))
+            continue
+        verdict = text(f"screening.verdict.{pair.verdict}", lang)
+        title = text("screening.page.of_pair", lang, pair=pair.concept, verdict=verdict)
+        yield Section(f"pair-{pair.concept}", title, 3, list(blocks))
     if kept:
         yield Section("kept", text("screening.page.kept", lang), 3, list(kept))
 
@@ -257,7 +263,7 @@ def _card(name: str, pair: PairScreening, shown: Shown, lang: str) -> ItemCard:
 
 
 def _picture(item: ConceptItem, shown: Shown, lang: str) -> Picture | None:
-    file = image_file(shown.folder, shown.regime, item.id)
+    file = image_of(shown.folder, shown.regime, item.id)
     if file is None:
         return None
     source = file.relative_to(shown.folder).as_posix()

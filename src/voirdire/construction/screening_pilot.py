@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from voirdire.tables import read_table
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Answers:
     """The answers to one question, one entry an answer.
 
@@ -41,9 +42,23 @@ class Answers:
 
     def of_items(self, places: Sequence[int]) -> Answers:
         """The answers to some items."""
-        here = np.isin(self.item, places)
-        parts = (self.item[here], self.rater[here], self.pool[here], self.value[here])
-        return Answers(self.question, self.scale, *parts)
+        order, start = self._by_item
+        parts = [order[start[place] : start[place + 1]] for place in places if place + 1 < len(start)]
+        rows = np.concatenate([np.empty(0, np.int64), *parts])
+        return Answers(self.question, self.scale, self.item[rows], self.rater[rows], self.pool[rows], self.value[rows])
+
+    def counts(self, places: Sequence[int], pools: int) -> Ints:
+        """(pools, items) how many answers some items have."""
+        here = self.of_items(places)
+        at = np.searchsorted(np.asarray(places), here.item)
+        return np.bincount(here.pool * len(places) + at, minlength=pools * len(places)).reshape(pools, -1)
+
+    @cached_property
+    def _by_item(self) -> tuple[Ints, Ints]:
+        """Rows in the order of their items, and where each item begins in it."""
+        order = np.argsort(self.item, kind="stable")
+        last = int(self.item.max(initial=-1)) + 2
+        return order, np.searchsorted(self.item[order], np.arange(last))
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,14 @@ def test_valid(dataset: Any) -> None:
     assert str(dataset.metadata.ctx.conforms_to).endswith("V_1_1")
 
 
+def test_in_chinese(release: Release, tmp_path: Path) -> None:
+    write_croissant(release, tmp_path, "zh")
+    dataset = mlc.Dataset(tmp_path / "croissant.json")
+    assert not dataset.metadata.ctx.issues.errors
+    assert dataset.metadata.name == "两种文化的餐食"
+    assert len(list(dataset.records("ratings"))) == release.tables["ratings"].height
+
+
 def test_what_is_not_told_is_recommended_and_no_more(release: Release, tmp_path: Path) -> None:
     write_croissant(replace(release, told=Told("bare")), tmp_path)
     issues = mlc.Dataset(tmp_path / "croissant.json").metadata.ctx.issues

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from pathlib import Path
 
@@ -159,6 +160,16 @@ def test_half_wide_ratings_become_rows(tmp_path: Path) -> None:
 def test_judgments_of_another_corpus_are_refused(corpus: Path) -> None:
     pl.DataFrame({"item": ["elsewhere"], "judge": ["j"], "rating": [1]}).write_csv(corpus / "j.csv")
     with pytest.raises(InputError, match="1 judged items are not in the corpus: elsewhere"):
+        made(corpus, judgments=corpus / "j.csv")
+
+
+def test_judgments_of_another_image_are_refused(corpus: Path) -> None:
+    digest = hashlib.sha256((corpus / "images" / "p00-us.png").read_bytes()).hexdigest()
+    rows = {"item_id": ["p00-us", "p00-cn"], "judge": ["j", "j"], "rating": [1, 2], "image_sha256": [digest, None]}
+    pl.DataFrame(rows).write_csv(corpus / "j.csv")
+    assert "judgments" in made(corpus, judgments=corpus / "j.csv").tables
+    shutil.copy(corpus / "images" / "p00-cn.png", corpus / "images" / "p00-us.png")
+    with pytest.raises(InputError, match="1 items were judged with another image than they have now: p00-us"):
         made(corpus, judgments=corpus / "j.csv")
 
 

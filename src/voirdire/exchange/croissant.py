@@ -62,7 +62,7 @@ def croissant(release: Release, folder: Path, lang: str = "en") -> dict[str, Any
     facts = facts_of(release)
     described = told.of("description", lang) or text("datasheet.undescribed", lang, items=facts.items)
     document: dict[str, Any] = {
-        "@context": CONTEXT,
+        "@context": {**CONTEXT, "@language": lang},
         "@type": "sc:Dataset",
         "conformsTo": [CORE, RAI],
         "name": title_of(release, lang),

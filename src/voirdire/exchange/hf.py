@@ -28,7 +28,7 @@ from voirdire.exchange.release_images import ReleaseImage, read_image
 from voirdire.exchange.release_tables import as_csv
 
 DATA = "data"
-SHARD_BYTES = 200 * 2**20
+SHARD_BYTES = 100 * 2**20
 """Images of a shard, before another one begins."""
 
 IMAGE = pl.Struct({"bytes": pl.Binary, "path": pl.String})

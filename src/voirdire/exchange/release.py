@@ -23,7 +23,7 @@ from voirdire.exchange.anonymity import DEFAULT_K, POOL, Anonymity, check_anonym
 from voirdire.exchange.free_text import is_free_text, naming_columns
 from voirdire.exchange.ordering import in_order
 from voirdire.exchange.pseudonyms import pseudonyms
-from voirdire.exchange.release_images import Collector, ReleaseImage
+from voirdire.exchange.release_images import Collector, Images, ReleaseImage
 from voirdire.exchange.release_tables import RATED, TABLES, comments, judge_tables, pool_tables
 from voirdire.exchange.told import Told, check_pools, read_told
 
@@ -91,6 +91,8 @@ def build_release(folder: Path, options: ReleaseOptions, secret: bytes, progress
     anonymity = None if expanded.anonymous_raters else _anonymity(tables, options.k)
     notes = _naming(tables)
     images = Collector(folder, pool.item_file, pool.item_rows).collect(tables["items"], progress)
+    if options.judgments is not None:
+        _check_shown(tables["judgments"], images, options.judgments)
     if images.located:
         notes.append(Note("release.note.located", {"images": some(images.located)}, "warning"))
     ordered = in_order(_pseudonymised(tables | {"items": images.items}, secret))
@@ -162,6 +164,18 @@ def _check_judged(tables: Mapping[str, pl.DataFrame], source: Path) -> None:
     strange = judged.filter(~pl.col("item_id").is_in(known.implode()))["item_id"].drop_nulls().unique().sort()
     if len(strange):
         raise InputError("release.judged_unknown", file=str(source), count=len(strange), items=some(strange))
+
+
+def _check_shown(judged: pl.DataFrame, images: Images, source: Path) -> None:
+    """InputError where a judge saw another image than the item has now; a run notes the sha256 of each."""
+    if "image_sha256" not in judged.columns or not images.files:
+        return
+    digests = {image.path: image.sha256 for image in images.files}
+    now = images.items.select("item_id", pl.col("image").replace_strict(digests, default=None, return_dtype=pl.String))
+    seen = judged.filter(pl.col("image_sha256").is_not_null()).select("item_id", "image_sha256").unique()
+    other = seen.join(now, on="item_id").filter(pl.col("image") != pl.col("image_sha256")).sort("item_id")
+    if other.height:
+        raise InputError("release.judged_image", file=str(source), count=other.height, items=some(other["item_id"]))
 
 
 def _naming(tables: Mapping[str, pl.DataFrame]) -> list[Note]:

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 from tests.exchange import told_corpus
 
+from voirdire import plugins
 from voirdire.cli.main import run
 from voirdire.exchange import tabular
+from voirdire.exchange.release import Release
 from voirdire.plugins import EXPORTERS, IMPORTERS, available
 
 
@@ -39,7 +42,7 @@ def test_as_json(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_refusals_leave_nothing(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
-    assert run(["export", "csv", str(corpus), "--out", str(out)]) == 3
+    assert run(["export", "csv", str(corpus), "--rater-columns", "age,city", "--out", str(out)]) == 3
     assert "--rater-columns age" in capsys.readouterr().err
     assert not out.exists()
     assert run(["export", "xls", str(corpus), "--out", str(out)]) == 3
@@ -87,3 +90,30 @@ def test_in_chinese(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert run(["--lang", "zh", "export", "csv", str(corpus), "--rater-columns", "age", "--out", out]) == 0
     assert "已写入" in capsys.readouterr().out
     assert (tmp_path / "out" / "README.md").read_text(encoding="utf-8").startswith("# 两种文化的餐食")
+
+
+def write_mine(release: Release, folder: Path, lang: str) -> None:
+    """An exporter as an installed package would bring it."""
+    (folder / "mine.txt").write_text(f"{lang} {release.tables['ratings'].height}")
+
+
+def read_mine(files: tuple[Path, ...], folder: Path) -> None:
+    """An importer as an installed package would bring it."""
+    (folder / "corpus.toml").write_text('name = "mine"\n')
+    (folder / "ratings.csv").write_bytes(files[0].read_bytes())
+
+
+def test_a_package_adds_a_form(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    added = {
+        EXPORTERS: EntryPoint("mine", "tests.exchange.test_cli:write_mine", EXPORTERS),
+        IMPORTERS: EntryPoint("mine", "tests.exchange.test_cli:read_mine", IMPORTERS),
+    }
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [added[group]])
+    arguments = ["export", "mine", str(corpus), "--rater-columns", "none", "--out", str(tmp_path / "out")]
+    assert run(arguments) == 0
+    assert (tmp_path / "out" / "mine.txt").read_text() == "en 220"
+    ratings = str(corpus / "ratings.csv")
+    assert run(["import", "mine", ratings, "--out", str(tmp_path / "back")]) == 0
+    assert "1 tables, 0 images" in capsys.readouterr().out

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from voirdire.exchange.free_text import is_free_text, naming_columns
+from voirdire.exchange.free_text import is_free_text, is_identifier, naming_columns
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,21 @@ def test_numbers_are_none() -> None:
 def test_ids_elsewhere() -> None:
     frame = pl.DataFrame({"author": ["ann@x.org", "zed"], "n": [1, 2], "text": ["by ann@x.org", "12345"]})
     assert naming_columns(frame, ["ann@x.org", "12345", "zed"]) == ["author"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["ann", "bob", "cy", None], True),
+        ([1, 2, 3], True),
+        (["ann", "bob", "ann"], False),
+        (["m", "f"], False),
+        (["none", "none", "a.b@mail.example.org"], True),
+        (["none", "none", "+44 20 7946 0000"], True),
+        (["none", "none", "https://x.org/me"], True),
+        (["20-29", "20-29", "30+"], False),
+        ([None, None, None], False),
+    ],
+)
+def test_names_and_addresses(cells: list[object], expected: bool) -> None:
+    assert is_identifier(pl.Series("x", cells)) is expected

@@ -73,7 +73,7 @@ def test_two_releases_cannot_be_joined(corpus: Path) -> None:
 
 def test_too_few_alike_is_refused_with_what_would_do(corpus: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        made(corpus, rater_columns=None)
+        made(corpus, rater_columns=("age", "city"))
     assert (
         caught.value.fields | {"smallest": 1, "k": 5, "columns": "age, city", "instead": "age"} == caught.value.fields
     )

@@ -17,6 +17,9 @@ WORDS = re.compile(r"\S+\s+\S+\s+\S+|[\u3400-\u9fff]{12,}")
 FEW = 12
 """As many different cells of several words may be the labels of a list."""
 LEAST_ID = 4
+FEWEST = 3
+ADDRESS = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|https?://|\+\d[\d\s()-]{7,}")
+"""An e-mail address, a web address or a telephone number."""
 
 
 def is_free_text(column: pl.Series) -> bool:
@@ -37,6 +40,22 @@ def is_free_text(column: pl.Series) -> bool:
     if NAMED.search(column.name) or (cells.str.len_chars() > LONG).any() or cells.str.contains("\n").any():
         return True
     return cells.filter(cells.str.contains(WORDS.pattern)).n_unique() > FEW
+
+
+def is_identifier(column: pl.Series) -> bool:
+    """Whether a column of the raters table tells everyone apart, or holds addresses: no attribute but a name.
+
+    column : one cell a rater. Numbers that differ for everyone count too; columns of fewer than three cells do not
+
+    >>> is_identifier(pl.Series(["ann", "bob", "cy"])), is_identifier(pl.Series(["20s", "20s", "30s"]))
+    (True, False)
+    >>> is_identifier(pl.Series(["a@x.org", None, None]))
+    True
+    """
+    cells = column.drop_nulls()
+    if cells.dtype == pl.String and cells.str.contains(ADDRESS.pattern).any():
+        return True
+    return len(cells) >= FEWEST and cells.n_unique() == len(cells)
 
 
 def naming_columns(frame: pl.DataFrame, ids: Collection[str]) -> list[str]:

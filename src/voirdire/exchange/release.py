@@ -20,7 +20,7 @@ from voirdire.corpus.intake import some
 from voirdire.corpus.options import CorpusOptions
 from voirdire.errors import InputError, UsageError
 from voirdire.exchange.anonymity import DEFAULT_K, POOL, Anonymity, check_anonymity
-from voirdire.exchange.free_text import is_free_text, naming_columns
+from voirdire.exchange.free_text import is_free_text, is_identifier, naming_columns
 from voirdire.exchange.ordering import in_order
 from voirdire.exchange.pseudonyms import pseudonyms
 from voirdire.exchange.release_images import Collector, Images, ReleaseImage
@@ -38,7 +38,7 @@ class ReleaseOptions:
 
     judgments : a run folder, or a file of judgments
     text_of_raters : whether columns of free text, and comments.csv, come along
-    rater_columns : attributes of raters that come along; None: all that are no free text
+    rater_columns : attributes of raters that come along; None: all that are no free text and tell not everyone apart
     rating_columns : further columns of the ratings that come along, such as ``seconds``
     k : the least number of raters who must look alike
     """
@@ -137,7 +137,8 @@ def _chosen(
             raise UsageError("release.column_unknown", option=option, value=name, known=", ".join(further) or "-")
         if name in written and not options.text_of_raters:
             raise UsageError("release.column_written", option=option, value=name)
-    kept = set(wanted) if wanted is not None else set(further) - set(written)
+    names = [name for name in further if table == "raters" and is_identifier(frame[name])]
+    kept = set(wanted) if wanted is not None else set(further) - set(written) - set(names)
     kept |= set(written) if options.text_of_raters else set()
     left = [(table, name) for name in further if name not in kept]
     return frame.select(name for name in frame.columns if name in always or name in kept), left

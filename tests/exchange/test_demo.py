@@ -46,7 +46,7 @@ def test_croissant_and_the_card_say_so(demo: Path, tmp_path: Path) -> None:
         export(form, demo / "corpus", tmp_path / form)
     document = json.loads((tmp_path / "croissant" / "croissant.json").read_text(encoding="utf-8"))
     assert "simulated" in document["keywords"]
-    assert "nobody gave them" in document["rai:dataAnnotationProtocol"][0]
+    assert document["rai:dataAnnotationProtocol"].startswith("The ratings are simulated: nobody gave them.\nq1: ")
     assert '  - "simulated"\n' in (tmp_path / "hf" / "README.md").read_text(encoding="utf-8").split("\n---\n")[0]
 
 

@@ -59,10 +59,11 @@ def _labelled(name: str, release: Release, lang: str, *, plain: bool) -> str:
     return _stated(text(f"datasheet.field.{name}", lang), said, lang)
 
 
-def _protocol(release: Release, facts: Facts, lang: str) -> list[str]:
+def _protocol(release: Release, facts: Facts, lang: str) -> str:
     told = [release.told.of(name, lang) for name in ("protocol", "consent", "ethics")]
     simulated = text("datasheet.simulated", lang) if release.told.simulated else ""
-    return [one for one in (simulated, *told) if one] + [_question(one, lang) for one in facts.questions]
+    asked = [_question(one, lang) for one in facts.questions]
+    return "\n".join(one for one in (simulated, *told, *asked) if one)
 
 
 def _question(question: QuestionFacts, lang: str) -> str:

@@ -10,11 +10,12 @@ import orjson
 import pytest
 
 from voirdire.construction.imaging.files import image_file, put, put_back, sweep
+from voirdire.construction.imaging.makers import _without_image
 from voirdire.construction.imaging.shelf import Shelf
 from voirdire.construction.imaging.wires import GeminiImages, OpenAIImages, image_wire
 from voirdire.corpus.shown import Item
 from voirdire.judging.ledger import Ledger
-from voirdire.judging.nouns import Call, CallFailed, Prompt, TextPart
+from voirdire.judging.nouns import Call, CallFailed, Prompt, Reply, TextPart
 
 ONE, TWO = (base64.b64encode(data).decode() for data in (b"first image", b"second image"))
 
@@ -76,6 +77,40 @@ def test_bodies_are_json_whatever_the_text(provider: str, text: str) -> None:
         assert body == {"contents": [{"role": "user", "parts": [{"text": text}]}], **parameters}
     else:
         assert body == {"model": "m/x", "n": 1, "size": "1024x1024", "prompt": text}
+
+
+@pytest.mark.parametrize(
+    ("body", "refusal"),
+    [
+        (gemini([], finishReason="IMAGE_SAFETY"), "IMAGE_SAFETY"),
+        (gemini([], finishReason="SAFETY", finishMessage="Not this."), "SAFETY: Not this."),
+        (gemini([inline(ONE)], finishReason="IMAGE_PROHIBITED_CONTENT"), "IMAGE_PROHIBITED_CONTENT"),
+        (orjson.dumps({"promptFeedback": {"blockReason": "OTHER"}}), "OTHER"),
+        (gemini([], finishReason="NO_IMAGE"), None),
+        (gemini([inline(ONE)]), None),
+    ],
+)
+def test_filters_of_gemini(body: bytes, refusal: str | None) -> None:
+    assert GeminiImages("google").read(200, {}, body).refusal == refusal
+
+
+@pytest.mark.parametrize(
+    ("words", "declined"),
+    [
+        ("I'm sorry, but I can't create that image.", True),
+        ("I am unable to generate images of real people.", True),
+        ("抱歉，我无法生成这张图片。", True),
+        ("I cannot help with that.", True),
+        ("Here is your picture of a table!", False),
+        ("A table with a turkey, as asked.", False),
+        ("", False),
+    ],
+)
+def test_words_in_place_of_an_image(words: str, declined: bool) -> None:
+    found = _without_image(Reply(words), "")
+    assert (found.refusal is not None) == declined
+    assert found.rating is None
+    assert declined or found.text == f"image_absent: {words}"
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import csv
 import errno
+import itertools
 import json
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 from tests.construction.image_world import ENVIRONMENT, QUICK, corpus, make
@@ -18,6 +21,7 @@ from tests.construction.mock_images import KEY, State, picture, serving
 
 from voirdire.app.build_images import build_images
 from voirdire.construction.imaging import files, shelf
+from voirdire.construction.imaging.choosing import drawn_evenly
 from voirdire.construction.imaging.logbook import read_log
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.nouns import RunStopped
@@ -263,6 +267,17 @@ def test_a_subset_keeps_pairs_and_is_drawn_evenly(tmp_path: Path) -> None:
     for wrong in ("0", "7", str(tmp_path / "nowhere"), str(_file(tmp_path / "s", "c77"))):
         with pytest.raises((UsageError, InputError)):
             make(folder, url, subset=wrong)
+
+
+def test_a_larger_subset_holds_the_smaller_one() -> None:
+    categories = {f"c{place}": f"k{place % 3}" for place in range(20)}
+    drawn = [drawn_evenly(categories, count, np.random.default_rng(7)) for count in range(1, 21)]
+    for smaller, larger in itertools.pairwise(drawn):
+        assert larger[:-1] == smaller
+        counts = Counter(categories[name] for name in larger)
+        assert max(counts.values()) - min(counts[name] for name in ("k0", "k1")) <= 1 or len(larger) > 18
+    assert sorted(drawn[-1]) == sorted(categories)
+    assert drawn[-1] != drawn_evenly(categories, 20, np.random.default_rng(8))
 
 
 def _file(path: Path, *lines: str) -> Path:

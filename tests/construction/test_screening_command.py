@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import polars as pl
 import pytest
 from PIL import Image
 from tests.construction.pilots import folder_of, planted
+from tests.mock_provider import Behaviour, Spawned, spawn
 
 from voirdire.app.build_screen import build_screen, screened_pairs
 from voirdire.cli.main import run
@@ -204,3 +206,41 @@ def test_ratings_that_are_not_there(corpus: Path, capsys: pytest.CaptureFixture[
 def test_a_regime_is_the_name_of_a_folder(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert told(capsys, arguments(corpus, "--regime", "../up"), code=3)["error"]["key"] == "build_images.regime"
     assert not (corpus / "history.jsonl").exists()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Spawned]:
+    with spawn() as mock:
+        yield mock
+
+
+def test_a_judge_behind_an_api(
+    corpus: Path, server: Spawned, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Images are sent where there are any; calls are made once, the key is written nowhere."""
+    key = "sk-Secret-openai-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    frame = pl.read_csv(corpus / "concepts.csv", infer_schema=False)
+    images = corpus / "images" / "generated"
+    images.mkdir(parents=True)
+    for concept, culture in frame.select("concept", "culture").head(4).iter_rows():
+        Image.new("RGB", (64, 48), "teal").save(images / f"{concept}-{culture}.png")
+    server.reset(**vars(Behaviour(keep_bodies=100)))
+    args = arguments(corpus, "--judge", "openai/gpt-4o", "--base-url", f"{server.url}/openai/v1")
+    made = told(capsys, args)
+    opinion = made["opinion"]
+    assert (opinion["judge"], opinion["decides"], len(opinion["described"])) == ("openai/gpt-4o", False, 20)
+    assert len(opinion["ratings"]) + len(opinion["unanswered"]) == 24
+    calls = server.stats()["calls"]
+    assert calls >= 24
+    with_image = {kept["body"] for kept in server.get("bodies") if "data:image/png" in kept["body"]}
+    assert len(with_image) >= 1
+    assert all("stock symbols" in body for body in with_image)
+    assert told(capsys, args)["opinion"] == opinion
+    assert server.stats()["calls"] == calls
+    assert [pair["suggested"] for pair in made["pairs"]] == [
+        p["suggested"] for p in told(capsys, arguments(corpus))["pairs"]
+    ]
+    files = [path for path in corpus.rglob("*") if path.is_file()]
+    assert not [path for path in files if key.encode() in path.read_bytes()]

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.construction.image_world import corpus
 from tests.construction.mock_images import KEY, serving
 
+from voirdire.cli.build_images import ImageBoard
 from voirdire.cli.main import run
+from voirdire.judging.progress import JudgeProgress
+from voirdire.judging.progress import Progress as RunProgress
 
 
 @pytest.fixture
@@ -78,6 +83,19 @@ def test_what_cannot_be(folder: Path, capsys: pytest.CaptureFixture[str], more: 
     shown = capsys.readouterr().err
     assert said in shown
     assert "Traceback" not in shown
+
+
+@pytest.mark.parametrize(
+    ("lang", "said"), [("en", "1/4 images, 2 failed calls, $0.1000 of $2.00"), ("zh", "1/4 张图像")]
+)
+def test_how_far_it_is(lang: str, said: str) -> None:
+    maker = JudgeProgress("gemini/m", "lane", 3, {"ok": 1}, calls=3, failures={"server": 2}, cost=0.1)
+    now = RunProgress(4, 1, 1, 0.5, 2.0, 6.0, 0.1, 2.0, (maker,))
+    board = ImageBoard(lambda: now, lang, on=False)
+    assert board.line(now).startswith(said)
+    console = Console(file=io.StringIO(), width=100)
+    console.print(board)
+    assert said in console.file.getvalue()
 
 
 def test_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from voirdire.texts import text
 if TYPE_CHECKING:
     from voirdire.app.build_images import ImagesResult
     from voirdire.construction.imaging.running import Session
+    from voirdire.judging.progress import Progress
 
 SHOWN = 20
 """Problems that are printed; the contact sheet and ``--json`` have them all."""
@@ -95,8 +96,15 @@ class ImageBoard(jp.Board):
         from rich.text import Text
 
         now = self.snapshot()
-        said = text("report.list_separator", self.lang).join(jp.headline(now, self.lang))
-        return Group(ProgressBar(total=max(now.total, 1), completed=now.done, width=40), Text(said))
+        return Group(ProgressBar(total=max(now.total, 1), completed=now.done, width=40), Text(self.line(now)))
+
+    def line(self, now: Progress) -> str:
+        """Images, failed calls, cost and time left."""
+        counts = {"done": f"{now.done:,}", "total": f"{now.total:,}", "failed": sum(map(jp.failures, now.judges))}
+        _, _, *rest = jp.headline(now, self.lang)
+        return text("report.list_separator", self.lang).join(
+            [text("build_images.progress", self.lang, **counts), *rest]
+        )
 
 
 class Watcher:

@@ -34,6 +34,7 @@ def told(capsys: pytest.CaptureFixture[str], *args: object, code: int = 0) -> An
 
 
 def test_from_nothing_to_a_split(begun: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told(capsys, "build", "verify", begun, f"{MEAL}/prompt/zh", "--by", "dai")
     checked = told(capsys, "build", "check", begun, "--strict")
     assert (checked["ok"], checked["findings"], checked["items"]) == (True, [], 2)
     author = ("build", "author", begun)
@@ -53,6 +54,7 @@ def test_from_nothing_to_a_split(begun: Path, capsys: pytest.CaptureFixture[str]
     assert [one["concept"] for one in told(capsys, *author, "--by", "bo")["concepts"]] == ["soup"]
     events = told(capsys, *author, "history", MEAL)["events"]
     assert [one.get("action", one["kind"]) for one in events] == [
+        "verify",
         "assigned",
         "submit",
         "review",

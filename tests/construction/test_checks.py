@@ -14,6 +14,7 @@ from voirdire.construction.build_file import read_build_file
 from voirdire.construction.checks import Checked, check_concepts
 from voirdire.construction.concepts import read_concepts
 from voirdire.construction.team import refuse_raters, who_rates
+from voirdire.construction.translation.verifying import verify
 from voirdire.errors import InputError
 from voirdire.texts import catalogue
 
@@ -159,7 +160,7 @@ def test_history_and_table_that_have_parted(tmp_path: Path) -> None:
         move(tmp_path, action, "a", by, note=note)
     checked = build_check(tmp_path).checked
     assert checked.states == {"accepted": 1, "open": 2}
-    assert [one.kind for one in checked.findings] == ["not_accepted"]
+    assert [one.kind for one in checked.findings] == ["not_accepted", "texts_unverified"]
     rows[0]["prompt.zh"] = rows[1]["prompt.zh"] = ""
     make(tmp_path, rows)
     assert "changed_since" in kinds(build_check(tmp_path).checked)
@@ -178,7 +179,7 @@ def test_a_culture_that_came_later_is_a_change(tmp_path: Path) -> None:
         move(tmp_path, action, "a", by, note=note)
     third = {**different("a")[0], "culture": "jp", "realisation": "!!! elsewhere"}
     make(tmp_path, [*different("a"), third], build_text(more='[[culture]]\nname = "jp"'))
-    assert kinds(build_check(tmp_path).checked) == ["changed_since"]
+    assert kinds(build_check(tmp_path).checked) == ["changed_since", "texts_unverified"]
 
 
 def test_a_translation_that_came_later_is_no_change(tmp_path: Path) -> None:
@@ -188,6 +189,8 @@ def test_a_translation_that_came_later_is_no_change(tmp_path: Path) -> None:
     for action, by, note in (("submit", "ana", ""), ("review", "bo", "Fine."), ("accept", "bo", "")):
         move(tmp_path, action, "a", by, note=note)
     make(tmp_path, rows)
+    assert kinds(build_check(tmp_path).checked) == ["texts_unverified"]
+    verify(tmp_path, "a/prompt/zh", "dai")
     assert build_check(tmp_path).checked.findings == ()
 
 
@@ -195,6 +198,7 @@ def test_every_finding_has_a_sentence_and_a_test() -> None:
     known = {key.removeprefix("build.finding.") for key in catalogue("en") if key.startswith("build.finding.")}
     tested = {kind for kind, *_ in CASES} | {"category_unbalanced", "questions_alike", "realisations_alike"}
     tested |= {"not_accepted", "changed_since", "assigned_otherwise", "concept_gone", "author_left", "author_rates"}
+    tested |= {"texts_unverified"}
     assert known == tested
 
 
@@ -216,7 +220,7 @@ def test_authors_among_the_raters(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"raters\.csv, row 3, column 'name'"):
         refuse_raters(TEAM, tmp_path / "raters.csv")
     checked = build_check(make(tmp_path / "corpus", different("a")), raters=tmp_path / "raters.csv").checked
-    assert kinds(checked) == ["author_rates"]
+    assert kinds(checked) == ["author_rates", "texts_unverified"]
     assert checked.errors
 
 

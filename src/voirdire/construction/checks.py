@@ -240,7 +240,7 @@ def _translations(build: BuildFile, kept: Sequence[ConceptItem]) -> Iterator[Fin
     for language in build.languages[1:]:
         lacking = [item.id for item in kept if language not in item.prompts]
         if lacking and len(lacking) < len(kept):
-            fields = {"column": f"prompt.{language}", "count": len(lacking), "items": _some(lacking)}
+            fields = {"column": f"prompt.{language}", "count": len(lacking), "items": some(lacking)}
             yield Finding("translation_missing", WARNING, fields)
 
 
@@ -249,7 +249,7 @@ def _alts(build: BuildFile, concepts: Concepts, kept: Sequence[ConceptItem]) -> 
     for language in build.languages:
         lacking = [item.id for item in kept if language not in item.alts]
         if f"alt.{language}" in concepts.table.frame.columns and 0 < len(lacking) < len(kept):
-            fields = {"column": f"alt.{language}", "count": len(lacking), "items": _some(lacking)}
+            fields = {"column": f"alt.{language}", "count": len(lacking), "items": some(lacking)}
             yield Finding("alt_missing", WARNING, fields)
 
 
@@ -277,7 +277,7 @@ def _alike_realisations(build: BuildFile, kept: Sequence[ConceptItem]) -> Iterat
 def _alike(alike: Alike, build: BuildFile, language: str) -> dict[str, Any]:
     threshold = build.similar.get(language, threshold_of(language))
     told = {"most": f"{alike.most:.2f}", "threshold": f"{threshold:g}"}
-    return {"concepts": _some(alike.names), "count": len(alike.names), **told}
+    return {"concepts": some(alike.names), "count": len(alike.names), **told}
 
 
 def _team(build: BuildFile, known: Mapping[str, Standing]) -> Iterator[Finding]:
@@ -286,7 +286,7 @@ def _team(build: BuildFile, known: Mapping[str, Standing]) -> Iterator[Finding]:
     for name in dict.fromkeys(one.waiting for one in known.values()):
         if name and name not in build.authors:
             left = [one.concept for one in known.values() if one.waiting == name]
-            yield Finding("author_left", WARNING, {"value": name, "count": len(left), "concepts": _some(left)})
+            yield Finding("author_left", WARNING, {"value": name, "count": len(left), "concepts": some(left)})
 
 
 def _standing(by_concept: Mapping[str, Sequence[ConceptItem]], known: Mapping[str, Standing]) -> Iterator[Finding]:
@@ -305,7 +305,7 @@ def _standing(by_concept: Mapping[str, Sequence[ConceptItem]], known: Mapping[st
     unfinished = [name for name in by_concept if name in known and known[name].state not in (ACCEPTED, REJECTED)]
     unfinished += [name for name in by_concept if known and name not in known]
     if unfinished:
-        yield Finding("not_accepted", WARNING, {"count": len(unfinished), "concepts": _some(unfinished)})
+        yield Finding("not_accepted", WARNING, {"count": len(unfinished), "concepts": some(unfinished)})
 
 
 def _states(by_concept: Mapping[str, Any], known: Mapping[str, Standing]) -> dict[str, int]:
@@ -324,6 +324,7 @@ def _counts(build: BuildFile, kept: Sequence[ConceptItem]) -> dict[str, dict[str
     return found
 
 
-def _some(names: Sequence[str]) -> str:
+def some(names: Sequence[str]) -> str:
+    """Names for a sentence, the first twelve of them."""
     more = ", …" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more

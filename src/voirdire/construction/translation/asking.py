@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.construction.translation.checking import read_translation
-from voirdire.construction.translation.plan import KEPT, Direction, TranslationPlan, Wanted
+from voirdire.construction.translation.plan import KEPT, RUN, Direction, TranslationPlan, Wanted
 from voirdire.judging.limits import Limits
 from voirdire.judging.looping import in_a_loop
 from voirdire.judging.material import Material
@@ -29,7 +29,6 @@ from voirdire.judging.spending import Budget, need_prices
 from voirdire.judging.toml_text import toml_text
 from voirdire.version import VERSION
 
-RUN = "translation-run"
 CONCURRENCY = 8
 TIMEOUT = 120.0
 SHOWN = 300

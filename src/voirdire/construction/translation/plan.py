@@ -21,6 +21,9 @@ from voirdire.judging.nouns import Call, JudgeSpec, Prompt, TextPart
 from voirdire.judging.steps import Cell, Shown
 from voirdire.texts import LANGUAGES, has, text
 
+RUN = "translation-run"
+"""The run folder in the folder of a corpus that is being built."""
+
 QUESTION = "translation"
 KEPT = 1.0
 """The rating of a cell whose reply can be used."""

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from voirdire.construction.translation.asking import RUN
-from voirdire.construction.translation.plan import FORWARD
+from voirdire.construction.translation.plan import FORWARD, RUN
 from voirdire.judging.reading import reading
 from voirdire.judging.run_folder import LEDGER, iso
 

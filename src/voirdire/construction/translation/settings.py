@@ -18,7 +18,7 @@ from typing import Any
 from voirdire.annotation.study_entries import shown
 from voirdire.construction.build_file import BuildFile
 from voirdire.construction.translation.plan import Wanted
-from voirdire.construction.translation.verifying import VERIFIED, Standing
+from voirdire.construction.translation.verifying import VERIFIED, Standing, refuse_mixed
 from voirdire.errors import UsageError
 from voirdire.judging.nouns import JudgeSpec
 from voirdire.judging.providers.make import parse_spec
@@ -80,14 +80,15 @@ def wanted_forward(
     """What is to be translated: texts that are missing, or whose source has changed; those named by ``only``.
 
     only : names of texts (``tea/prompt/zh``), of units (``tea/prompt``) or of concepts
-    Raises UsageError for a name that there is not.
+    Raises UsageError for a name that there is not, InputError where the members of a pair are not asked the same.
     """
     _refuse_unknown(found, only)
-    return [
-        _wanted(build, one, one.unit.source, build.source_language, one.language, guidance)
-        for one in found.values()
-        if one.language in languages and (_named(one, only) if only else _lacks(one))
-    ]
+    chosen = [one for one in found.values() if one.language in languages]
+    chosen = [one for one in chosen if (_named(one, only) if only else _lacks(one))]
+    for one in chosen:
+        refuse_mixed(one.unit)
+    first = build.source_language
+    return [_wanted(build, one, one.unit.source, first, one.language, guidance) for one in chosen]
 
 
 def wanted_back(

@@ -44,7 +44,8 @@ class Unit:
     source : in the language that the corpus is written in; said : language -> what stands in the file now
     file : its name; place : rows of a table, or the steps to an entry of ``annotation.toml``
     languages : that it is wanted in, beside the first; context : the question that an end or an answer belongs to
-    partial : languages in which some rows of the concept say it and others do not
+    partial : languages in which not all rows of the concept say the same: none of these texts counts as verified
+    mixed : whether that is so in the first language, so that it is not clear what a translation is of
     """
 
     id: str
@@ -57,6 +58,7 @@ class Unit:
     context: str = ""
     concept: str = ""
     partial: tuple[str, ...] = ()
+    mixed: bool = False
 
     def name(self, language: str) -> str:
         """The name of this text in a language.
@@ -71,7 +73,7 @@ def read_units(folder: Path | str, build: BuildFile, concepts: Concepts, history
     """Every text that has words in the first language, in the order of the files; rejected concepts are left out.
 
     Questions come from ``annotation.toml`` where it has any, else from ``questions.csv``; either may be absent.
-    Raises InputError for files that cannot be read and where the members of a pair are not asked the same.
+    Raises InputError for files that cannot be read.
     """
     place = Path(folder)
     rejected = {name for name, one in standings(history).items() if one.state == REJECTED}
@@ -94,19 +96,26 @@ def _of_concept(build: BuildFile, items: Sequence[ConceptItem]) -> Iterator[Unit
     asked: dict[str, str] = {}
     partial = []
     for language in build.languages:
-        told = [item for item in items if language in item.prompts]
-        partial += [language] if 0 < len(told) < len(items) else []
-        for item in told:
-            asked.setdefault(language, item.prompts[language])
-            if item.prompts[language] != asked[language]:
-                column = f"prompt.{language}"
-                fields = {"file": str(Path(build.file).with_name(CONCEPTS_FILE)), "row": item.row, "column": column}
-                values = {"concept": concept, "value": item.prompts[language], "other": asked[language]}
-                raise InputError("build.finding.question_differs", **fields, **values, first=told[0].row)
+        told = [item.prompts[language] for item in items if language in item.prompts]
+        asked |= {language: told[0]} if told else {}
+        if told and (len(told) < len(items) or len(set(told)) > 1):
+            partial.append(language)
     rows = tuple(item.row for item in items)
     others = build.languages[1:]
     source = asked.get(first, "")
-    yield Unit(f"{concept}/prompt", "prompt", source, asked, CONCEPTS_FILE, rows, others, "", concept, tuple(partial))
+    yield Unit(
+        f"{concept}/prompt",
+        "prompt",
+        source,
+        asked,
+        CONCEPTS_FILE,
+        rows,
+        others,
+        "",
+        concept,
+        tuple(partial),
+        first in partial,
+    )
     for item in items:
         alts = dict(item.alts)
         told_alt = alts.get(first, "")

@@ -19,7 +19,7 @@ from voirdire.construction.translation.plan import BACK
 from voirdire.construction.translation.proposals import Proposal, newest, read_proposals
 from voirdire.construction.translation.units import Unit, read_units
 from voirdire.construction.translation.writing import write_texts
-from voirdire.errors import UsageError
+from voirdire.errors import InputError, UsageError
 
 TRANSLATION = "translation"
 """Kind of the events; their ``action`` is one of those below."""
@@ -192,7 +192,8 @@ def _standing(unit: Unit, language: str, event: Event, proposal: Proposal | None
     same = event.get("digest") == pair_digest(unit.source, text)
     usable = proposal is not None and bool(proposal.text)
     if text:
-        state = UNVERIFIED if not verified or language in unit.partial else VERIFIED if same else CHANGED
+        whole = language not in unit.partial and not unit.mixed
+        state = UNVERIFIED if not verified or not whole else VERIFIED if same else CHANGED
     else:
         state = PROPOSED if usable else MISSING
     by, at = (str(event["by"]), str(event["at"])) if verified else ("", "")
@@ -209,6 +210,7 @@ def _known(found: Mapping[str, Standing], name: str) -> Standing:
 
 
 def _chosen(before: Standing, text: str | None, take: str | None) -> str:
+    refuse_mixed(before.unit)
     if text is not None and take is not None:
         raise UsageError("translation.verify.both")
     if text is not None:
@@ -224,6 +226,12 @@ def _chosen(before: Standing, text: str | None, take: str | None) -> str:
     if not words:
         raise UsageError("translation.verify.nothing", value=before.name)
     return words
+
+
+def refuse_mixed(unit: Unit) -> None:
+    """Raise InputError for a question that the members of a pair are not asked in the same words."""
+    if unit.mixed:
+        raise InputError("translation.source_mixed", file=unit.file, value=unit.id)
 
 
 def _event(action: str, one: Standing, words: str, by: str, note: str = "") -> dict[str, Any]:

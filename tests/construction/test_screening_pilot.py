@@ -205,6 +205,12 @@ class TestRule:
         lines = "\n".join(f"{name} = {value!r}" for name, value in wanted.as_dict().items())
         assert self.rule(tmp_path, lines) == wanted
 
+    def test_the_documented_rule_is_the_usual_one(self, root: Path, tmp_path: Path) -> None:
+        page = (root / "docs" / "explanation" / "screening.md").read_text(encoding="utf-8")
+        block = page.split("```toml\n[screening]\n", 1)[1].split("```", 1)[0]
+        assert self.rule(tmp_path, block) == Rule()
+        assert all(name in block for name in Rule().as_dict())
+
     @pytest.mark.parametrize(
         "line",
         ["confidence = 1", "factual_share = 0", "least_gap = 2.0", "min_raters = 1", 'factual_end = "up"', "gap = 1"],

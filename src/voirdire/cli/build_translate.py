@@ -172,7 +172,7 @@ class _Watcher:
 def _end_lines(result: Translated, folder: Path, lang: str) -> list[str]:
     """What was proposed, what failed and why, what it cost, and what to do next."""
     states = Counter(one.state for one in result.standings.values())
-    lines = [""]
+    lines = [] if result.progress or not result.model else [text("cli_translate.nothing", lang)]
     for now in result.progress:
         done = Counter[str]()
         for judge in now.judges:

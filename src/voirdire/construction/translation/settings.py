@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from voirdire.annotation.study_entries import shown
@@ -21,7 +21,12 @@ from voirdire.construction.translation.plan import Wanted
 from voirdire.construction.translation.verifying import VERIFIED, Standing, refuse_mixed
 from voirdire.errors import UsageError
 from voirdire.judging.nouns import JudgeSpec
+from voirdire.judging.providers.capability import LIMITS
+from voirdire.judging.providers.catalog import capability, provider_names
 from voirdire.judging.providers.make import parse_spec
+
+ROOM = 2048
+"""Tokens that a translation may have, where the parameters say nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,20 @@ class TranslationSettings:
         name = judge or self.judge
         if not name:
             raise UsageError("translation.no_model")
-        return parse_spec(name, base_url=base_url or self.base_url, parameters=self.parameters)
+        return with_room(parse_spec(name, base_url=base_url or self.base_url, parameters=self.parameters))
+
+
+def with_room(spec: JudgeSpec) -> JudgeSpec:
+    """A model whose replies may be as long as a text: judges are asked for a number, and are given less room.
+
+    >>> with_room(parse_spec("openai/gpt-4o")).parameters, with_room(parse_spec("control/random")).parameters
+    ({'max_tokens': 2048}, {})
+    """
+    if spec.provider not in provider_names() or set(LIMITS) & set(spec.parameters):
+        return spec
+    if capability(spec.provider, spec.model).limit(spec.parameters) >= ROOM:
+        return spec
+    return replace(spec, parameters={**spec.parameters, "max_tokens": ROOM})
 
 
 def read_settings(build: BuildFile) -> TranslationSettings:

@@ -18,7 +18,7 @@ from voirdire.construction.history import Book, Clock, Event, History, digest_of
 from voirdire.construction.translation.plan import BACK
 from voirdire.construction.translation.proposals import Proposal, newest, read_proposals
 from voirdire.construction.translation.units import Unit, read_units
-from voirdire.construction.translation.writing import write_texts
+from voirdire.construction.translation.writing import refuse_unwritable, write_texts
 from voirdire.errors import InputError, UsageError
 
 TRANSLATION = "translation"
@@ -142,12 +142,14 @@ def verify(
         if seen is not None and seen != before.digest:
             raise UsageError("translation.verify.moved", value=name)
         words = _chosen(before, text, take)
+        written = [(before.unit, before.language, words)]
+        refuse_unwritable(folder, written, build.source_language)
         event = _event(VERIFY, before, words, person, note)
         book.append(
             {**event, "corrected": words not in (before.text, _proposed(before)), "model": _model(before, words)}
         )
         if words != before.text or before.language in before.unit.partial:
-            write_texts(folder, [(before.unit, before.language, words)], build.source_language)
+            write_texts(folder, written, build.source_language)
         return _read(book, build)[name]
 
 
@@ -168,10 +170,12 @@ def take_unverified(folder: Path | str, *, clock: Clock = utc_now) -> tuple[Stan
     with open_history(folder, clock) as book:
         found = [one for one in _read(book, build).values() if one.state == PROPOSED]
         if found:
-            book.append(
-                *({**_event(TAKE, one, one.candidate, ""), "model": _model(one, one.candidate)} for one in found)
-            )
-            write_texts(folder, [(one.unit, one.language, one.candidate) for one in found], build.source_language)
+            written = [(one.unit, one.language, one.candidate) for one in found]
+            refuse_unwritable(folder, written, build.source_language)
+            events = [_event(TAKE, one, one.candidate, "") for one in found]
+            models = [_model(one, one.candidate) for one in found]
+            book.append(*({**event, "model": model} for event, model in zip(events, models, strict=True)))
+            write_texts(folder, written, build.source_language)
         now = _read(book, build)
         return tuple(now[one.name] for one in found)
 

@@ -57,14 +57,25 @@ def _write_table(path: Path, texts: Sequence[tuple[Unit, str, str]]) -> None:
     replace_table(path, frame, table.delimiter or ",")
 
 
+def refuse_unwritable(folder: Path | str, texts: Iterable[tuple[Unit, str, str]], source: str) -> None:
+    """Raise InputError, with the line to write by hand, where ``write_texts`` would."""
+    for unit, language, text in texts:
+        if unit.file == STUDY_FILE:
+            _with_study(Path(folder) / STUDY_FILE, unit, language, text, source)
+
+
 def _write_study(path: Path, unit: Unit, language: str, text: str, source: str) -> None:
     mark = "\ufeff" if path.read_bytes()[:3] == b"\xef\xbb\xbf" else ""
-    before = path.read_text(encoding="utf-8-sig")
+    write_whole(path, mark + _with_study(path, unit, language, text, source))
+
+
+def _with_study(path: Path, unit: Unit, language: str, text: str, source: str) -> str:
+    before = path.read_bytes().decode("utf-8-sig")
     written = with_text(before, unit.place, language, text, source)
     if written is None:
         line = f"{'text' if unit.kind == 'option' else unit.kind}.{key(language)} = {string(text)}"
         raise InputError("translation.study_form", file=str(path), value=unit.name(language), line=line)
-    write_whole(path, mark + written)
+    return written
 
 
 def with_text(before: str, place: Sequence[str | int], language: str, text: str, source: str) -> str | None:

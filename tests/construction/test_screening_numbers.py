@@ -130,9 +130,34 @@ def test_gap_ends_are_those_of_the_noncentral_f() -> None:
     assert found.p == pytest.approx(central.sf(statistic, 2, df))
     for end, chance in ((found.low, 0.95), (found.high, 0.05)):
         assert end is not None
-        assert ncf.cdf(statistic, 2, df, 2 * end**2 / noise) == pytest.approx(chance, abs=1e-4)
+        assert ncf.cdf(statistic, 2, df, 2 * end**2 / noise) == pytest.approx(chance, abs=1e-7)
     assert found.value == pytest.approx(np.sqrt(1.25 - noise))
     assert found.observed == 1.0
+
+
+@pytest.mark.parametrize(("n", "variance"), [(5, 1e-3), (5, 1e-6), (5, 1e-11), (2000, 0.7), (100_000, 0.7)])
+def test_hardly_any_noise_leaves_the_gap(n: int, variance: float) -> None:
+    """Also where F is beyond what tables of the noncentral F hold."""
+    counts, squares = np.full((2, 2), n), np.full((2, 2), variance * (n - 1))
+    found = gap_of([[4.0, 4.0], [2.0, 2.0]], counts, squares, (variance, variance), confidence=LEVEL)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 2 < found.high
+    assert found.high - found.low < 2
+
+
+def test_ends_go_on_smoothly_where_f_is_far() -> None:
+    """Just below and just above where the asymptotic form takes over: the ends in units of the gap are the same."""
+    ends = []
+    for scale in (0.999, 1.001):
+        n, squares = np.full((2, 2), 5), np.full((2, 2), 2.0)
+        variance = (PRIOR_DF * 0.5 + 4.0) / (PRIOR_DF + 8) * 2 / 5
+        apart = scale * np.sqrt(1e8 / 2 * variance)
+        found = gap_of([[apart] * 2, [0.0] * 2], n, squares, (0.5, 0.5), confidence=LEVEL)
+        assert found.low is not None
+        assert found.high is not None
+        ends.append((found.low / apart, found.high / apart))
+    assert ends[0] == pytest.approx(ends[1], rel=1e-5)
 
 
 def test_equal_means_have_no_gap() -> None:
@@ -189,6 +214,17 @@ def test_power_grows_with_raters() -> None:
     told = [power_of((0.6, 0.6), n, 2, 1.0, (1.5,), confidence=LEVEL) for n in (2, 3, 5, 8)]
     assert [one.kept[0] for one in told] == sorted(one.kept[0] for one in told)
     assert [one.dropped for one in told] == sorted(one.dropped for one in told)
+
+
+@pytest.mark.parametrize("variance", [1e-11, 1e-6, 1e-4, 0.6, 100.0])
+def test_power_at_any_noise(variance: float) -> None:
+    told = power_of((variance, variance), 5, 2, 1.0, (0.5, 1.0, 2.0), confidence=LEVEL)
+    assert all(0 <= share <= 1 for share in (*told.kept, told.dropped))
+    assert list(told.kept) == sorted(told.kept)
+    if variance < 0.1:
+        assert told.dropped == pytest.approx(1.0)
+        assert (told.kept[0], told.kept[2]) == (pytest.approx(0.0, abs=1e-3), 1.0)
+        assert 0.5 < told.detectable < 1.5
 
 
 def test_nothing_to_compare() -> None:

@@ -9,7 +9,7 @@ few answers, drawn to that of all); the interval of a noncentral F turned around
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +20,9 @@ LEAST_COUPLES = 10
 PRIOR_DF = 8.0
 """How many degrees of freedom the variance of the whole pilot counts for beside a pair's own."""
 
-_TINY = 1e-12
+_TINY, _CLOSE = 1e-12, 1e-10
+_FAR = 1e8
+"""Beyond this the noise of the means is nothing beside that of the variance: F times chi-squared of df is constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,10 +284,51 @@ def _gap(difference: Array, variance: Array, df: float, n: int, tail: float, loo
 
 
 def _noncentrality(items: int, df: float, chance: float, f: float) -> float:
-    """The noncentrality with which a smaller F has this chance; 0 where it would have to be negative."""
-    from scipy.special import fdtr, ncfdtrinc
+    """The noncentrality with which a smaller F has this chance; 0 where it would have to be negative.
 
-    return 0.0 if fdtr(items, df, f) <= chance else float(ncfdtrinc(items, df, chance, f))
+    >>> round(_noncentrality(2, 20, 0.05, 3.0), 3), _noncentrality(2, 20, 0.95, 3.0)
+    (16.228, 0.0)
+    """
+    from scipy.special import chdtri, fdtr
+
+    if fdtr(items, df, f) <= chance:
+        return 0.0
+    if items * f > _FAR:
+        return float(items * f * chdtri(df, chance) / df)
+    return _root(lambda nc: chance - _below(items, df, nc, f))
+
+
+def _quantile(items: int, df: float, noncentrality: float, chance: float) -> float:
+    """The F below which a noncentral F lies with this chance.
+
+    >>> round(_quantile(2, 20, 10.0, 0.05), 3)
+    1.439
+    """
+    from scipy.special import chdtri
+
+    if noncentrality > _FAR:
+        return float(noncentrality * df / (items * chdtri(df, chance)))
+    return _root(lambda f: _below(items, df, noncentrality, f) - chance)
+
+
+def _below(items: int, df: float, noncentrality: float, f: float) -> float:
+    """Chance of a noncentral F below f; in tails that are too far for the series, 0 or 1."""
+    from scipy.special import fdtr, ncfdtr
+
+    if noncentrality > 100 * _FAR:
+        return float(f * items > noncentrality)
+    found = float(ncfdtr(items, df, noncentrality, f) if noncentrality > 0 else fdtr(items, df, f))
+    return found if found == found else float(f * items > items + noncentrality)
+
+
+def _root(rising: Callable[[float], float]) -> float:
+    """Where a function of numbers above 0 that begins below 0 and rises comes to 0."""
+    from scipy.optimize import brentq
+
+    high = 1.0
+    while rising(high) < 0:
+        high *= 2
+    return float(brentq(rising, 0.0, high, xtol=_TINY, rtol=_CLOSE))
 
 
 def widest(gaps: Sequence[Gap]) -> Gap:
@@ -319,7 +362,7 @@ def power_of(
     >>> round(found.kept[0], 2), round(found.dropped, 2), round(found.detectable, 2)
     (0.97, 0.65, 1.13)
     """
-    from scipy.special import fdtr, fdtri, ncfdtr, ncfdtri, ncfdtrinc
+    from scipy.special import fdtr, fdtri
 
     tail = (1 - confidence) / 2
     noise = sum(variances) / n
@@ -329,8 +372,8 @@ def power_of(
     def noncentral(gap: float) -> float:
         return items * gap**2 / noise
 
-    near = float(ncfdtri(items, df, noncentral(least), tail))
+    near = _quantile(items, df, noncentral(least), tail)
     beyond = max(float(fdtri(items, df, 1 - tail / looks)), near)
-    kept = tuple(1 - float(ncfdtr(items, df, noncentral(gap), beyond)) for gap in gaps)
-    found = float(np.sqrt(ncfdtrinc(items, df, 0.2, beyond) * noise / items))
+    kept = tuple(1 - _below(items, df, noncentral(gap), beyond) for gap in gaps)
+    found = float(np.sqrt(_noncentrality(items, df, 0.2, beyond) * noise / items))
     return Power(n, tuple(gaps), kept, float(fdtr(items, df, near)), found)

@@ -8,6 +8,7 @@ from voirdire.cli import (
     build_author,
     build_check,
     build_equivalence,
+    build_freeze,
     build_images,
     build_new,
     build_screen,
@@ -21,6 +22,6 @@ def register(app: typer.Typer) -> None:
     """Add the group and its commands."""
     group = new_group("cli_build.help")
     texts = (build_translate, build_equivalence)
-    for module in (build_new, build_check, build_author, build_images, *texts, build_screen, build_split):
+    for module in (build_new, build_check, build_author, build_images, *texts, build_screen, build_split, build_freeze):
         module.register(group)
     app.add_typer(group, name="build")

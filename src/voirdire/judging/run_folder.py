@@ -178,7 +178,8 @@ def manifest(
             "repeats": plan.repeats,
             **_session(plan),
         },
-        "corpus": {"name": plan.material.name, "digest": plan.material.digest, "items": len(plan.items)},
+        "corpus": {"name": plan.material.name, "digest": plan.material.digest, "items": len(plan.items)}
+        | _frozen(plan),
         "grid": {"name": plan.grid.name, "digest": plan.grid.digest, "wordings": dict(plan.grid.wordings)},
         "question": [{"id": question.id, "scale": str(question.scale)} for question in plan.questions],
         "condition": [
@@ -219,6 +220,11 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 def _session(plan: Plan) -> dict[str, Any]:
     return {"voirdire": VERSION, "python": platform.python_version(), "corpus_digest": plan.material.digest}
+
+
+def _frozen(plan: Plan) -> dict[str, Any]:
+    """Which version of a frozen corpus the judges were asked about."""
+    return plan.material.frozen.as_dict() if plan.material.frozen else {}
 
 
 def _check(path: Path) -> None:

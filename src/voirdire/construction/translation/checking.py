@@ -87,8 +87,8 @@ def _unlike(text: str, source: str) -> str:
 
 
 def _other_letters(text: str, source: str, language: str, came_from: str) -> str:
-    share = share_in(text, language)
-    told = share_in(source, came_from)
+    share = share_in(_HOLDER.sub(" ", text), language)
+    told = share_in(_HOLDER.sub(" ", source), came_from)
     if told is None or not told:
         return ""
     if share is None or share < LEAST:

@@ -71,11 +71,12 @@ def _write_study(path: Path, unit: Unit, language: str, text: str, source: str) 
 
 def _with_study(path: Path, unit: Unit, language: str, text: str, source: str) -> str:
     before = path.read_bytes().decode("utf-8-sig")
-    written = with_text(before, unit.place, language, text, source)
+    newline = "\r\n" if "\r\n" in before else "\n"
+    written = with_text(before.replace("\r\n", "\n"), unit.place, language, text, source)
     if written is None:
         line = f"{'text' if unit.kind == 'option' else unit.kind}.{key(language)} = {string(text)}"
         raise InputError("translation.study_form", file=str(path), value=unit.name(language), line=line)
-    return written
+    return written.replace("\n", newline)
 
 
 def with_text(before: str, place: Sequence[str | int], language: str, text: str, source: str) -> str | None:

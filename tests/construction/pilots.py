@@ -93,6 +93,19 @@ def shuffled(pilot: Pilot, rng: np.random.Generator) -> Pilot:
     )
 
 
+def thinned(pilot: Pilot, share: float, rng: np.random.Generator) -> Pilot:
+    """The same pilot without some of its answers, so that items have different numbers of raters."""
+
+    def some(one: Answers | None) -> Answers | None:
+        if one is None:
+            return None
+        kept = rng.random(len(one.item)) >= share
+        return Answers(one.question, one.scale, *(part[kept] for part in (one.item, one.rater, one.pool, one.value)))
+
+    asked = {name: some(getattr(pilot, name)) for name in ("evaluation", "subjectivity", "checklist")}
+    return replace(pilot, **asked)
+
+
 def numbers(screening: Screening) -> dict[str, dict[str, tuple[object, ...]]]:
     """concept -> measure -> verdict and numbers, rounded."""
     return {

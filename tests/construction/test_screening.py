@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.construction.pilots import by_hand, numbers, planted, shuffled, study
+from tests.construction.pilots import by_hand, numbers, planted, shuffled, study, thinned
 
 from voirdire.construction.screening import PairScreening, screen
 from voirdire.construction.screening_rule import MEASURES, NOT_APPLICABLE, Rule
@@ -81,10 +81,10 @@ def test_opposite_gaps_do_not_cancel() -> None:
     assert first(ratings, asked, marked).measure("gap").verdict == "keep"
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_order_means_nothing(seed: int) -> None:
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.2, 0.6]))
+def test_order_means_nothing(seed: int, missing: float) -> None:
     """Pools swapped, raters renamed, items and answers permuted: the same verdicts and numbers."""
-    pilot, _ = planted(seed % 7)
+    pilot = thinned(planted(seed % 7)[0], missing, np.random.default_rng(seed))
     assert numbers(screen(shuffled(pilot, np.random.default_rng(seed)))) == numbers(screen(pilot))
 
 
@@ -204,6 +204,27 @@ def test_three_pools_are_contestable_where_two_of_them_differ() -> None:
     assert "us" in found.pairs[0].measure("gap").facts["pools"]
     assert found.pairs[1].measure("gap").verdict == "drop"
     assert numbers(screen(shuffled(pilot, np.random.default_rng(0)))) == numbers(found)
+
+
+def test_a_concept_in_three_cultures() -> None:
+    """All items of a concept count together, and one that nobody rated leaves it undecided."""
+    names = [f"c{place // 3}" for place in range(ITEMS)]
+    ratings, asked, marked = tables()
+    found = screen(by_hand(ratings, asked, marked, concepts=names))
+    assert [pair.verdict for pair in found.pairs] == ["keep"] * 8
+    assert len(found.pairs[0].items) == 3
+    ratings[1] = np.nan
+    pair = first(ratings, asked, marked, concepts=names)
+    assert pair.measure("gap").undefined == "item_unrated"
+
+
+def test_pools_of_different_size_count_the_same() -> None:
+    """Eight raters of one pool who say factual do not outvote three of the other who do not."""
+    ratings, asked, marked = tables(raters=8)
+    ratings[:, 1, 3:], asked[:, 1, 3:], marked[:, 1, 3:] = np.nan, np.nan, np.nan
+    asked[:2, 0], asked[:2, 1, :3] = 5, 1
+    found = first(ratings, asked, marked).measure("factual")
+    assert (found.value, found.verdict) == (0.5, "undecided")
 
 
 def test_thresholds_are_those_of_the_rule() -> None:

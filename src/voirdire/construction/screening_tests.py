@@ -170,7 +170,7 @@ def least_share(shares: Sequence[Interval], confidence: float) -> Interval:
 
 
 def most_share(shares: Sequence[Interval]) -> Interval:
-    """The largest share of the items of a pair, with the highest of their ends.
+    """The largest share of the items of a pair, with the highest of their ends; n is of all items together.
 
     >>> one, two = share_of([1, 0], [1, 2], 1.0, 0.9), share_of([1, 1], [1, 2], 1.0, 0.9)
     >>> most_share([one, two]).value
@@ -179,9 +179,8 @@ def most_share(shares: Sequence[Interval]) -> Interval:
     missing = _first_reason(shares)
     if missing is not None:
         return missing
-    ends = [max(float(getattr(one, end) or 0.0) for one in shares) for end in ("value", "low", "high")]
-    largest = max(shares, key=lambda one: float(one.value or 0.0))
-    return replace(largest, value=ends[0], low=ends[1], high=ends[2])
+    value, low, high = (max(float(getattr(one, end) or 0.0) for one in shares) for end in ("value", "low", "high"))
+    return Interval(value, low, high, sum(one.n for one in shares), min(one.effective for one in shares))
 
 
 def _first_reason(shares: Sequence[Interval]) -> Interval | None:

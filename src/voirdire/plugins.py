@@ -47,6 +47,18 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "control": "voirdire.judging.providers.control:make",
             "python": "voirdire.judging.providers.calling:make",
         },
+        IMPORTERS: {
+            "csv": "voirdire.exchange.importing:read_csv",
+            "parquet": "voirdire.exchange.importing:read_parquet",
+            "hf": "voirdire.exchange.hf:read_hf",
+            "croissant": "voirdire.exchange.croissant:read_croissant",
+        },
+        EXPORTERS: {
+            "csv": "voirdire.exchange.tabular:write_csv",
+            "parquet": "voirdire.exchange.tabular:write_parquet",
+            "hf": "voirdire.exchange.hf:write_hf",
+            "croissant": "voirdire.exchange.croissant:write_croissant",
+        },
         RENDERERS: {
             "html": "voirdire.reporting.render:render_html",
             "notebook": "voirdire.reporting.terminal:notebook",

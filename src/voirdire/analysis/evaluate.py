@@ -219,6 +219,8 @@ def _meta(
         "voirdire": VERSION,
         "name": corpus.name,
         "simulated": corpus.simulated,
+        "corpus": corpus.frozen.as_dict() if corpus.frozen else {},
+        "judged_corpus": dict(judgments.made_on) if judgments else {},
         "seed": options.seed,
         "options": _plain(asdict(options)),
         "intake": [_intake(entry) for entry in [*corpus.intake, *(judgments.intake if judgments else ())]],

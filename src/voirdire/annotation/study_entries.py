@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from voirdire.annotation.wording import CODE
@@ -163,7 +163,7 @@ class Entries:
     def _inner(self, name: str, place: int, table: Mapping[str, Any]) -> Where:
         own = next((table[key] for key in ("id", "name", "item") if isinstance(table.get(key), str)), "")
         told = f"[[{name}]] {place} ({shown(own)})" if own else f"[[{name}]] {place}"
-        return Where(self.where.file, told)
+        return replace(self.where, place=told)
 
     def _kind(self, name: str, value: Any, known: str) -> InputError:
         return self.where.error("kind", entry=name, value=shown(value), known=known)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,6 +12,7 @@ from voirdire.app.price import RunPrice, capability_of, own_prices, price_of
 from voirdire.app.run_inputs import DEFAULT_GRID, RunInputs, options_of, read_run
 from voirdire.corpus.corpus import Note
 from voirdire.errors import UsageError
+from voirdire.judging.looping import in_a_loop
 from voirdire.judging.nouns import Judge, RunStopped
 from voirdire.judging.progress import Progress as RunProgress
 from voirdire.judging.progress import Watch, is_free
@@ -137,7 +136,7 @@ def run_read(
         _check_executor(inputs)
         return _run(inputs, judges, price, out, Listeners(watch or Watch(), begun, tell))
     finally:
-        _in_a_loop(_close(judges))
+        in_a_loop(_close(judges))
 
 
 def make_judges(inputs: RunInputs, folder: Path | None = None) -> list[Judge]:
@@ -155,7 +154,7 @@ def make_judges(inputs: RunInputs, folder: Path | None = None) -> list[Judge]:
             own = inputs.given.get(spec.name)
             made.append(make_judge(spec, kit) if own is None else own)
     except BaseException:
-        _in_a_loop(_close(made))
+        in_a_loop(_close(made))
         raise
     return made
 
@@ -199,7 +198,7 @@ def _run(inputs: RunInputs, judges: list[Judge], price: RunPrice, out: Path, lis
         except BaseException:
             asking.close()
             raise
-        summary = _in_a_loop(asking)
+        summary = in_a_loop(asking)
         inputs.plan.images.forget()
         named = {judge.name for judge in judges}
         others = tuple(name for name in folder.ledger.known("judge") if name not in named)
@@ -299,25 +298,3 @@ def tariffs_of(inputs: RunInputs) -> dict[str, Tariff]:
 async def _close(judges: list[Judge]) -> None:
     for judge in judges:
         await judge.close()
-
-
-def _in_a_loop(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine to its end; in a thread of its own where a loop is running already, as in a notebook."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    outcome: dict[str, Any] = {}
-
-    def inside() -> None:
-        try:
-            outcome["value"] = asyncio.run(work)
-        except BaseException as error:  # noqa: BLE001 - raised again where the caller waits
-            outcome["error"] = error
-
-    thread = threading.Thread(target=inside)
-    thread.start()
-    thread.join()
-    if "error" in outcome:
-        raise outcome["error"]
-    return outcome["value"]

@@ -51,6 +51,7 @@ def audit(
     judged_question: o.JudgedQuestion = None,
     judge_scale: o.JudgeScale = None,
     duplicate_judgments: o.DuplicateJudgments = None,
+    other_corpus: o.OtherCorpus = False,
     pair: o.Pair = None,
     all_pairs: o.AllPairs = False,
     slice: o.Slice = None,

@@ -61,11 +61,26 @@ class LocalGroup(TyperGroup):
 
 def build_app(lang: str = "en") -> Any:
     """The root command with every help text in a language."""
-    from voirdire.cli import annotate, audit, check, demo, power, price, run, signature, simulate, speccurve, validate
+    from voirdire.cli import (
+        annotate,
+        audit,
+        build_corpus,
+        check,
+        demo,
+        exporting,
+        power,
+        price,
+        run,
+        signature,
+        simulate,
+        speccurve,
+        validate,
+    )
 
     app = new_group("cli.help")
     app.callback(cls=LocalGroup, help="cli.help", no_args_is_help=True)(_root)
-    for module in (demo, audit, validate, check, run, price, annotate, signature, speccurve, power, simulate):
+    first = (demo, audit, validate, check, run, price, annotate, build_corpus)
+    for module in (*first, signature, speccurve, power, simulate, exporting):
         module.register(app)
     root = typer.main.get_command(app)
     _translate(root, lang)

@@ -59,6 +59,10 @@ class Board:
         else:
             live.console.print(said, markup=False, highlight=False, soft_wrap=True)
 
+    def line(self, now: Progress) -> str:
+        """What is logged where there is no terminal."""
+        return line(now, self.lang)
+
     def __rich__(self) -> Any:
         return board(self.snapshot(), self.lang)
 
@@ -68,7 +72,7 @@ class Board:
             wait = EVERY
             now = self.snapshot()
             if now.total:
-                show.err(f"{time.strftime('%H:%M:%S')} {line(now, self.lang)}")
+                show.err(f"{time.strftime('%H:%M:%S')} {self.line(now)}")
 
     def _show(self) -> None:
         from rich.console import Console

@@ -59,6 +59,7 @@ JudgeName = Annotated[str | None, _option("--judge-name", panel="judges", metava
 JudgedQuestion = Annotated[str | None, _option("--judged-question", panel="judges", metavar="NAME")]
 JudgeScale = Annotated[Words, _option("--judge-scale", panel="judges", metavar="[JUDGE=]LOW:HIGH")]
 DuplicateJudgments = Annotated[str | None, _option("--duplicate-judgments", panel="judges", metavar="RULE")]
+OtherCorpus = Annotated[bool, _option("--other-corpus", panel="judges")]
 
 Pair = Annotated[Words, _option("--pair", panel="analysis", metavar="A,B")]
 AllPairs = Annotated[bool, _option("--all-pairs", panel="analysis")]

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from voirdire.scales import Scale
+
+if TYPE_CHECKING:
+    from voirdire.corpus.frozen import Frozen
 
 ROLES = ("evaluation", "placement", "subjectivity", "recognizability")
 
@@ -65,6 +68,7 @@ class Corpus:
     pools : names in the order of the tables, or of ``--pool``
     anonymous_raters : rater ids mean nothing across items (slots), so raters cannot be permuted or resampled whole
     excluded_items : item -> reason, items that the items table holds and the audit leaves out
+    frozen : which version this is, where the folder is a frozen corpus
     """
 
     items: pl.DataFrame
@@ -81,6 +85,7 @@ class Corpus:
     name: str = ""
     simulated: bool = False
     excluded_items: Mapping[str, str] = field(default_factory=dict)
+    frozen: Frozen | None = None
 
     def question(self, name: str) -> Question:
         """The question of this id. KeyError when there is none."""
@@ -154,6 +159,7 @@ class Judgments:
     maps : judge -> its own (low, high), declared; ``value`` is already mapped linearly to the question's (or the
         item's) scale
     rank_only : (judge, question) answered on another scale that nobody declared: only rank statistics mean anything
+    made_on : what a run says of the corpus that its judges were asked about
     """
 
     rows: pl.DataFrame | Coded
@@ -166,6 +172,7 @@ class Judgments:
     maps: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     intake: tuple[Intake, ...] = ()
     notes: tuple[Note, ...] = ()
+    made_on: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def table(self) -> pl.DataFrame:

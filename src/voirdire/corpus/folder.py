@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from voirdire.corpus.frozen import Frozen, frozen_of
 from voirdire.corpus.options import CorpusOptions, JudgmentOptions
 from voirdire.corpus.parts import Parts, parts_of_file, parts_of_folder
 from voirdire.errors import InputError
@@ -18,11 +19,14 @@ def expand_corpus(options: CorpusOptions, *, rated: bool = True) -> CorpusOption
     """Options with the tables of a corpus folder filled in; what was given beside the folder stays.
 
     rated : whether a folder without ratings is refused; if not, ``ratings`` is None there
+
+    Raises InputError, naming the file, where the folder is a frozen corpus and was changed.
     """
     folder = _folder(options.ratings)
     if folder is None:
         return options
     settings = _settings(folder)
+    frozen = frozen_of(folder, settings)
     found: dict[str, Any] = {"ratings": _table(folder, "ratings", needed=rated)}
     for table in ("items", "raters", "questions", "shares"):
         if getattr(options, table) is None:
@@ -34,7 +38,12 @@ def expand_corpus(options: CorpusOptions, *, rated: bool = True) -> CorpusOption
     found["anonymous_raters"] = options.anonymous_raters or _of_kind(read, "anonymous_raters", False, folder)
     found["name"] = options.name or str(settings.get("name", folder.name))
     found["simulated"] = options.simulated or _of_kind(settings, "simulated", False, folder)
-    return replace(options, **found)
+    return replace(options, **found, frozen=frozen)
+
+
+def frozen_folder(folder: Path) -> Frozen | None:
+    """The frozen corpus in a folder with ``corpus.toml``, checked; None where it is none."""
+    return frozen_of(folder, _settings(folder))
 
 
 def expand_judgments(options: JudgmentOptions) -> JudgmentOptions:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from voirdire.corpus import columns as names
+from voirdire.corpus.belonging import check_belongs, made_on
 from voirdire.corpus.cells import full_condition, key_factors
 from voirdire.corpus.corpus import Corpus, Judgments, Note
 from voirdire.corpus.folder import expand_judgments
@@ -34,7 +37,8 @@ def read_judgments(options: JudgmentOptions, corpus: Corpus) -> Judgments:
     """Read what the judges said about a corpus.
 
     Rows of unknown items or questions are left out and counted; answers without a usable rating stay, with a
-    status and no value, so that they can be counted for each cell.
+    status and no value, so that they can be counted for each cell. Raises InputError for judgments of a run that was
+    made on another version of a frozen corpus (see ``other_corpus``).
 
     >>> from voirdire.corpus.reading import CorpusOptions, read_corpus
     >>> ratings = pl.DataFrame({"item": ["a", "a", "b", "b"], "rater": ["u", "v", "u", "v"],
@@ -43,9 +47,18 @@ def read_judgments(options: JudgmentOptions, corpus: Corpus) -> Judgments:
     >>> read_judgments(JudgmentOptions(judged), read_corpus(CorpusOptions(ratings))).table["status"].to_list()
     ['ok', 'out_of_scale']
     """
+    made = made_on(options.judgments)
+    told = check_belongs(made, corpus.frozen, options.judgments, meant=options.other_corpus)
     options = expand_judgments(options)
     if isinstance(options.judgments, Parts):
-        return stream_judgments(options.judgments, options, corpus)
+        read = stream_judgments(options.judgments, options, corpus)
+    else:
+        read = _whole(options, corpus)
+    return replace(read, notes=(*told, *read.notes), made_on=made)
+
+
+def _whole(options: JudgmentOptions, corpus: Corpus) -> Judgments:
+    """The judgments of a table that is read at once."""
     frame, table, notes = _long(options, corpus)
     judges = list(frame["judge"].unique(maintain_order=True))
     frame, repeated = repeats(frame)

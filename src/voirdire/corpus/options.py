@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from voirdire.corpus.frozen import Frozen
 
 Source = Any
 """A path, a Polars frame, a pandas frame, or None."""
@@ -33,6 +36,7 @@ class CorpusOptions:
     out_of_scale : ratings outside a declared scale: ``refuse`` or ``exclude``
     exclude_items : rules over item columns, ``"pools_copied == 'yes'"``
     question_name : of a long table without a question column
+    name, simulated, frozen : what ``corpus.toml`` of the folder says of it
     """
 
     ratings: Source
@@ -63,6 +67,7 @@ class CorpusOptions:
     question_name: str = "rating"
     name: str = ""
     simulated: bool = False
+    frozen: Frozen | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,7 @@ class JudgmentOptions:
     judge_scale : ``"0:10"`` for every judge, ``"NAME=0:10"`` for one
     missing_labels : answers that mean no rating
     duplicates : the same cell twice without a repeat column: ``refuse``, ``repeat`` (number them), ``first``, ``last``
+    other_corpus : judgments of another version of a frozen corpus are meant
     """
 
     judgments: Source
@@ -92,3 +98,4 @@ class JudgmentOptions:
     missing_labels: tuple[str, ...] = ()
     encoding: str | None = None
     duplicates: str = "refuse"
+    other_corpus: bool = False

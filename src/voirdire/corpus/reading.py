@@ -85,9 +85,10 @@ def read_corpus(options: CorpusOptions, untested: Collection[str] = UNTESTED) ->
         item_scales=_own_scales(items, valued.questions),
         anonymous_raters=options.anonymous_raters,
         intake=(close(frame, long.table, "ratings"), *items.intake, *beside, *shares.intake),
-        notes=merged(notes),
+        notes=merged([*(options.frozen.notes() if options.frozen else ()), *notes]),
         name=options.name,
         simulated=options.simulated,
+        frozen=options.frozen,
         excluded_items=items.excluded,
     )
 

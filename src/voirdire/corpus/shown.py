@@ -66,7 +66,7 @@ def items_of(table: ItemTable, folder: Path | None, scales: Mapping[str, Scale])
     """
     place = place_of(table)
     images = None if folder is None else ImageFolder(folder)
-    languages = {kind: _columns(table.frame.columns, kind) for kind in WORDED}
+    languages = {kind: language_columns(table.frame.columns, kind) for kind in WORDED}
     return tuple(_item(row, languages, images, place, scales) for row in table.frame.iter_rows(named=True))
 
 
@@ -77,8 +77,12 @@ def place_of(table: ItemTable) -> Place:
     return Place(table.table, table.flagged)
 
 
-def _columns(columns: Sequence[str], kind: str) -> dict[str, str]:
-    """language -> column, of ``prompt.en``, ``prompt.zh`` and the plain ``prompt``."""
+def language_columns(columns: Sequence[str], kind: str) -> dict[str, str]:
+    """language -> column, of ``prompt.en``, ``prompt.zh`` and the plain ``prompt``.
+
+    >>> language_columns(["item_id", "prompt.en", "prompt"], "prompt")
+    {'en': 'prompt.en', 'und': 'prompt'}
+    """
     found = {name[len(kind) + 1 :]: name for name in columns if name.startswith(f"{kind}.") and name != f"{kind}."}
     return {**found, UNKNOWN_LANGUAGE: kind} if kind in columns else found
 

@@ -7,6 +7,7 @@ form stand in docs/design/ledger.md.
 
 from __future__ import annotations
 
+import json
 import secrets
 import shutil
 import sqlite3
@@ -328,6 +329,19 @@ class Ledger:
         """At the begin of a session: what an earlier one left open without an end is counted for good."""
         if (left := self.meta("exposed")) is not None:
             self.lose(float(left))
+
+    def found(self, calls: Mapping[str, float]) -> None:
+        """Replies of an earlier session have turned up: what was counted for these calls will be counted as their cost.
+
+        calls : id -> dollars that were set aside for it; each is taken off once, however often it is told
+        """
+        known = set(json.loads(self.meta("found") or "[]"))
+        dollars = sum(price for call, price in calls.items() if call not in known)
+        key = "lost" if self.meta("exposed") is None else "exposed"
+        left = max(0.0, float(self.meta(key) or 0) - dollars)
+        with self.writing() as db:
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, repr(left)))
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('found', ?)", (json.dumps(sorted(known | set(calls))),))
 
     def write(
         self, steps: Sequence[Step], outcomes: Sequence[Outcome] = (), pardons: Mapping[int, int] | None = None

@@ -11,6 +11,7 @@ from typing import Any
 
 from voirdire.corpus.corpus import Intake, Note
 from voirdire.corpus.folder import expand_corpus
+from voirdire.corpus.frozen import Frozen
 from voirdire.corpus.intake import merged
 from voirdire.corpus.itemtable import ItemTable, item_scales, leave_out_other_levels, read_items
 from voirdire.corpus.options import CorpusOptions, Source
@@ -48,6 +49,7 @@ class Material:
     languages : those in which every test item can be asked; ``("und",)`` where no column names a language
     consensuses : question id -> pool -> held-out item id -> mean rating; empty without ratings of held-out items
     digest : sha256 over items, questions and consensuses, independent of the order of rows; files are not in it
+    frozen : which version it is, where the corpus is frozen
     """
 
     folder: Path
@@ -61,6 +63,7 @@ class Material:
     digest: str = ""
     intake: tuple[Intake, ...] = ()
     notes: tuple[Note, ...] = ()
+    frozen: Frozen | None = None
 
     @property
     def consensus(self) -> Consensus:
@@ -127,7 +130,7 @@ def read_material(
         held_out = [item.id for item in made.held_out]
         beside = merged([*corpus.notes, *made.notes])
         made = replace(made, consensuses=held_out_consensus(corpus, held_out), intake=corpus.intake, notes=beside)
-    return replace(made, digest=_digest(made))
+    return replace(made, digest=_digest(made), frozen=options.frozen)
 
 
 def _made(folder: Path, name: str, table: ItemTable, asked: Asked, evaluation: str, shown: bool) -> Material:

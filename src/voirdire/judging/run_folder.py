@@ -86,21 +86,38 @@ class RunFolder:
         judge that never replied may change: a wrong parameter, a bug in a function can be mended.
         """
         settings = {judge.name: judge.settings for judge in judges}
-        nouns = plan.nouns(settings)
-        for noun in NOUNS:
-            self._refuse_changes(noun, nouns[noun])
         draws = plan.draws_digest()
-        if draws:
-            self._refuse_other("draws", draws)
-            self._refuse_other("seed", str(plan.seed))
-        meta = {"corpus": plan.material.name, "grid": plan.grid.name}
-        meta |= {"draws": draws, "seed": str(plan.seed)} if draws else {}
-        kept = {noun: self._with_earlier(noun, rows) for noun, rows in nouns.items()}
-        self.ledger.register(
-            kept, repeats=plan.repeats, meta=meta, session=json.dumps(_session(plan) | {"prices": dict(prices)})
+        self.bind(
+            plan.nouns(settings),
+            repeats=plan.repeats,
+            meta={"corpus": plan.material.name, "grid": plan.grid.name},
+            same={"draws": draws, "seed": str(plan.seed)} if draws else {},
+            session=_session(plan) | {"prices": dict(prices)},
         )
         plan.run_id = self.ledger.run_id
         write_whole(self.path / MANIFEST, toml_text(manifest(plan, settings, prices, self.ledger)))
+
+    def bind(
+        self,
+        nouns: Mapping[str, Sequence[tuple[str, str, str]]],
+        *,
+        repeats: int,
+        meta: Mapping[str, str],
+        same: Mapping[str, str],
+        session: Mapping[str, Any],
+    ) -> None:
+        """Write down what is planned, unless it contradicts what was planned before.
+
+        nouns : (name, digests by part, facts as JSON) of every item, question, condition and judge, in order
+        meta : facts about the run; same : further ones, which an earlier plan must share
+        session : what is kept of this session alone
+        """
+        for noun in NOUNS:
+            self._refuse_changes(noun, nouns[noun])
+        for key, value in same.items():
+            self._refuse_other(key, value)
+        kept = {noun: self._with_earlier(noun, rows) for noun, rows in nouns.items()}
+        self.ledger.register(kept, repeats=repeats, meta={**meta, **same}, session=json.dumps(dict(session)))
 
     def _refuse_changes(self, noun: str, planned: Iterable[tuple[str, str, str]]) -> None:
         known = self.ledger.known(noun)
@@ -161,7 +178,8 @@ def manifest(
             "repeats": plan.repeats,
             **_session(plan),
         },
-        "corpus": {"name": plan.material.name, "digest": plan.material.digest, "items": len(plan.items)},
+        "corpus": {"name": plan.material.name, "digest": plan.material.digest, "items": len(plan.items)}
+        | _frozen(plan),
         "grid": {"name": plan.grid.name, "digest": plan.grid.digest, "wordings": dict(plan.grid.wordings)},
         "question": [{"id": question.id, "scale": str(question.scale)} for question in plan.questions],
         "condition": [
@@ -202,6 +220,11 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 def _session(plan: Plan) -> dict[str, Any]:
     return {"voirdire": VERSION, "python": platform.python_version(), "corpus_digest": plan.material.digest}
+
+
+def _frozen(plan: Plan) -> dict[str, Any]:
+    """Which version of a frozen corpus the judges were asked about."""
+    return plan.material.frozen.as_dict() if plan.material.frozen else {}
 
 
 def _check(path: Path) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -14,24 +14,44 @@ from voirdire.judging.exposure import Exposure
 from voirdire.judging.lane import Expected, Lane
 from voirdire.judging.ledger import START, Ledger
 from voirdire.judging.limits import Limits
-from voirdire.judging.nouns import ImagePart, Judge, Outcome, Reply, RunStopped, TextPart
-from voirdire.judging.plan import Plan
+from voirdire.judging.nouns import ImagePart, Judge, Outcome, Prompt, Reply, RunStopped, TextPart
 from voirdire.judging.progress import Progress, Watch, take_over
 from voirdire.judging.providers.capability import Capability
 from voirdire.judging.spending import Budget, Price, PromptFacts, cost, cost_range, dollars, estimate
 from voirdire.judging.steps import Cell, Step
 from voirdire.judging.stopping import heard
+from voirdire.judging.work import Asks
+
+if TYPE_CHECKING:
+    from voirdire.judging.images import ImageStore
 
 GRACE = 10.0
 
 
+class Planned(Asks, Protocol):
+    """What a run asks: the plan of a grid, or anything else that makes cells into calls and says what they hold."""
+
+    @property
+    def images(self) -> ImageStore:
+        """The images that prompts show."""
+        ...
+
+    def prompt(self, cell: Cell, malformed: int = 0) -> Prompt:
+        """What is asked, after ``malformed`` replies that could not be read."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Tariff:
-    """What is needed to say what a judge's calls cost; without a price they cost None."""
+    """What is needed to say what a judge's calls cost; without a price they cost None.
+
+    per_call : dollars that any call costs at most, whatever its tokens, where nothing is paid by tokens
+    """
 
     capability: Capability
     parameters: Mapping[str, Any] = field(default_factory=dict)
     price: Price | None = None
+    per_call: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +66,7 @@ class Summary:
 
 
 async def run(
-    plan: Plan,
+    plan: Planned,
     judges: Sequence[Judge],
     ledger: Ledger,
     *,
@@ -195,7 +215,7 @@ class Purse:
     """
 
     def __init__(
-        self, plan: Plan, budget: Budget, tariffs: Mapping[str, Tariff], exposure: Exposure | None = None
+        self, plan: Planned, budget: Budget, tariffs: Mapping[str, Tariff], exposure: Exposure | None = None
     ) -> None:
         self.budget = budget
         self._exposure = None if budget.limit is None else exposure
@@ -209,6 +229,8 @@ class Purse:
         tariff = self._tariffs.get(cell.judge)
         if tariff is None:
             return Expected()
+        if tariff.per_call is not None:
+            return Expected(tariff.per_call)
         parts = self._plan.prompt(cell, malformed).parts
         texts = tuple(part.text for part in parts if isinstance(part, TextPart))
         facts = [self._plan.images.facts(part.path) for part in parts if isinstance(part, ImagePart)]
@@ -255,7 +277,7 @@ class Purse:
 
 
 def _lanes(
-    plan: Plan,
+    plan: Planned,
     judges: Sequence[Judge],
     source: LedgerSource,
     sink: GroupCommit,

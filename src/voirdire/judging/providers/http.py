@@ -97,16 +97,21 @@ def endpoint(spec: JudgeSpec, environment: Mapping[str, str]) -> Endpoint:
 
     Raises UsageError for what is missing or cannot be used.
     """
+    base, key = reach(spec, environment)
+    known = capability(spec.provider, spec.model, own_models(environment))
+    parameters, notes = known.settle(spec.parameters)
+    wire = wire_of(provider_entry(spec.provider).wire, spec.provider)
+    return Endpoint(spec, wire, base, key, wire.prepare(spec.model, parameters), known, notes)
+
+
+def reach(spec: JudgeSpec, environment: Mapping[str, str]) -> tuple[str, Secret | None]:
+    """The base URL of a spec and the key that may be sent there, None where none is needed. Raises UsageError."""
     entry = provider_entry(spec.provider)
     if not spec.model:
         raise UsageError("providers.shape", value=spec.provider)
     found = entry.key(environment, spec.key_env)
     key = secret_of(spec.provider, found) if found else None
-    base = check_base(spec.provider, entry.url(environment, spec.base_url), key, environment)
-    known = capability(spec.provider, spec.model, own_models(environment))
-    parameters, notes = known.settle(spec.parameters)
-    wire = wire_of(entry.wire, spec.provider)
-    return Endpoint(spec, wire, base, key, wire.prepare(spec.model, parameters), known, notes)
+    return check_base(spec.provider, entry.url(environment, spec.base_url), key, environment), key
 
 
 def make(spec: JudgeSpec, kit: Kit) -> HttpJudge:
@@ -155,47 +160,32 @@ class LaneSession:
         return f"LaneSession(users={self.users})"
 
 
-class HttpJudge:
-    """A model behind an HTTP API."""
+class Sender:
+    """Sends bodies to one address with one key, over the connections of a lane.
 
-    def __init__(self, end: Endpoint, images: ImageStore, session: LaneSession) -> None:
-        self.name = end.spec.name
-        self.lane = end.lane
-        self.settings: Mapping[str, Any] = end.logged()
-        self.endpoint = end
-        self._wire = end.wire
-        self._sent = end.settings
+    largest : bytes of a reply that are read at most; None = LARGEST_REPLY
+    """
+
+    def __init__(self, end: Endpoint, session: LaneSession, *, largest: int | None = None) -> None:
+        self._key = end.key
         self._url = URL(end.url, encoded=True)
         self._headers = end.wire.headers(end.key)
-        self._encode = images.encoded
         self._session = session
+        self._largest = largest
         self._closed = False
         session.users += 1
 
-    async def ask(self, call: Call) -> Reply:
-        """Ask once. Raises CallFailed, and InputError for an image that is no longer what it was."""
-        found = await self._post(call, Pieces(self._wire.pieces(call, self._sent, self._encode)))
-        if isinstance(found, CallFailed):
-            raise found
-        status, headers, raw = found
-        secret = self.endpoint.key
-        try:
-            return _without_key(self._wire.read(status, headers, without_key(raw, secret)), secret)
-        except CallFailed as failure:
-            failed = failure
-        why = without_key(failed.why, secret)
-        raise CallFailed(failed.kind, why, status=failed.status, retry_after=failed.retry_after)
-
-    async def _post(self, call: Call, body: Pieces) -> tuple[int, Mapping[str, str], bytes] | CallFailed:
+    async def post(self, call_id: str, body: Pieces) -> tuple[int, Mapping[str, str], bytes] | CallFailed:
         """Status, headers and body, or the failure, which is raised by the caller and so carries no cause.
 
         The exceptions of aiohttp hold the headers of the request, the key among them.
         """
+        largest = LARGEST_REPLY if self._largest is None else self._largest
         try:
             async with self._session.open().post(
-                self._url, data=body, headers={**self._headers, REQUEST_ID: call.id}, allow_redirects=False
+                self._url, data=body, headers={**self._headers, REQUEST_ID: call_id}, allow_redirects=False
             ) as response:
-                return response.status, response.headers, await _read(response)
+                return response.status, response.headers, await _read(response, largest)
         except aiohttp.ConnectionTimeoutError:
             return CallFailed("timeout", text("providers.timeout"), sent=False)
         except TimeoutError:
@@ -207,10 +197,6 @@ class HttpJudge:
         except (aiohttp.ClientError, OSError) as error:
             return CallFailed("connection", self._said("providers.connection", error))
 
-    def body(self, call: Call) -> bytes:
-        """The body of the request for a call, as it travels in a batch."""
-        return self._wire.body(call, self._sent, self._encode)
-
     async def close(self) -> None:
         """Give back the lane's connections. May be called again."""
         if not self._closed:
@@ -218,11 +204,52 @@ class HttpJudge:
             await self._session.release()
 
     def _said(self, key: str, error: Exception) -> str:
-        secrets = [self.endpoint.key] if self.endpoint.key else []
+        secrets = [self._key] if self._key else []
         return text(key, why=tidy(scrub(str(error) or type(error).__name__, secrets)))
+
+
+class HttpJudge:
+    """A model behind an HTTP API."""
+
+    def __init__(self, end: Endpoint, images: ImageStore, session: LaneSession) -> None:
+        self.name = end.spec.name
+        self.lane = end.lane
+        self.settings: Mapping[str, Any] = end.logged()
+        self.endpoint = end
+        self._wire = end.wire
+        self._sent = end.settings
+        self._encode = images.encoded
+        self._session = session
+        self._sender = Sender(end, session)
+
+    async def ask(self, call: Call) -> Reply:
+        """Ask once. Raises CallFailed, and InputError for an image that is no longer what it was."""
+        found = await self._sender.post(call.id, Pieces(self._wire.pieces(call, self._sent, self._encode)))
+        if isinstance(found, CallFailed):
+            raise found
+        return read_as(self._wire, found, self.endpoint.key)
+
+    def body(self, call: Call) -> bytes:
+        """The body of the request for a call, as it travels in a batch."""
+        return self._wire.body(call, self._sent, self._encode)
+
+    async def close(self) -> None:
+        """Give back the lane's connections. May be called again."""
+        await self._sender.close()
 
     def __repr__(self) -> str:
         return f"HttpJudge({self.name!r})"
+
+
+def read_as(wire: Wire, response: tuple[int, Mapping[str, str], bytes], key: Secret | None) -> Reply:
+    """The reply in a response, without the key wherever it stood. Raises CallFailed, which does not hold it either."""
+    status, headers, raw = response
+    try:
+        return _without_key(wire.read(status, headers, without_key(raw, key)), key)
+    except CallFailed as failure:
+        failed = failure
+    why = without_key(failed.why, key)
+    raise CallFailed(failed.kind, why, status=failed.status, retry_after=failed.retry_after)
 
 
 def _without_key(reply: Reply, key: Secret | None) -> Reply:
@@ -236,20 +263,20 @@ def _without_key(reply: Reply, key: Secret | None) -> Reply:
     return replace(reply, text=shown, reasoning=reasoning, served=served, served_by=served_by, refusal=declined)
 
 
-async def _read(response: aiohttp.ClientResponse) -> bytes:
-    """The body of a response. Raises CallFailed where it is larger than LARGEST_REPLY."""
+async def _read(response: aiohttp.ClientResponse, largest: int) -> bytes:
+    """The body of a response. Raises CallFailed where it is larger than ``largest``."""
     length = response.content_length
-    if length is not None and length <= LARGEST_REPLY and "Content-Encoding" not in response.headers:
+    if length is not None and length <= largest and "Content-Encoding" not in response.headers:
         return await response.read()
     pieces, size = [], 0
-    if length is None or length <= LARGEST_REPLY:
+    if length is None or length <= largest:
         async for piece in response.content.iter_any():
             pieces.append(piece)
             size += len(piece)
-            if size > LARGEST_REPLY:
+            if size > largest:
                 break
         else:
             return b"".join(pieces)
     response.close()
-    why = text("providers.too_large", limit=LARGEST_REPLY // 2**20)
+    why = text("providers.too_large", limit=largest // 2**20)
     raise CallFailed("server", why, status=response.status)

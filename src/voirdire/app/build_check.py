@@ -1,0 +1,65 @@
+"""``voirdire build check``: what a corpus that is being built lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from voirdire.construction.build_file import BuildFile, read_build_file
+from voirdire.construction.checks import ERROR, WARNING, Checked, Finding, check_concepts, some
+from voirdire.construction.concepts import read_concepts
+from voirdire.construction.history import read_history
+from voirdire.construction.standing import standings
+from voirdire.construction.team import who_rates
+from voirdire.construction.translation.verifying import unverified
+from voirdire.corpus.corpus import Note
+
+
+@dataclass(frozen=True, slots=True)
+class BuildChecked:
+    """What was found, in which corpus; notes tell what was torn in its history."""
+
+    build: BuildFile
+    checked: Checked
+    notes: tuple[Note, ...] = ()
+
+    def passed(self, *, strict: bool = False) -> bool:
+        """Whether there is no error; with ``strict``, no warning either."""
+        return not (self.checked.findings if strict else self.checked.errors)
+
+
+def build_check(folder: Path | str, *, raters: Any = None) -> BuildChecked:
+    """Check the concepts of a folder, how far they are authored, and that the authors do not rate.
+
+    raters : a raters table, a ratings table or a corpus folder in which the authors are looked for
+
+    Raises InputError for files that cannot be read; what they lack is told and not raised.
+    """
+    build = read_build_file(folder)
+    concepts, history = read_concepts(folder), read_history(folder)
+    checked = check_concepts(build, concepts, standings(history))
+    untrusted = tuple(_untrusted(folder))
+    checked = replace(checked, findings=(*checked.findings, *untrusted))
+    if raters is not None:
+        rate = tuple(_rates(build, raters))
+        checked = replace(checked, findings=(*rate, *checked.findings))
+    return BuildChecked(build, checked, history.notes)
+
+
+def _untrusted(folder: Path | str) -> Iterator[Finding]:
+    """A warning for each language with texts that nobody verified, or not as they stand now."""
+    left = unverified(folder)
+    for language in dict.fromkeys(one.language for one in left):
+        names = [one.name for one in left if one.language == language]
+        fields = {"language": language, "count": len(names), "texts": some(names)}
+        yield Finding("texts_unverified", WARNING, fields)
+
+
+def _rates(build: BuildFile, raters: Any) -> list[Finding]:
+    found = []
+    for one in who_rates(build.authors, raters):
+        where = {"file": one.file, "row": one.row, "column": one.column}
+        found.append(Finding("author_rates", ERROR, {**where, "author": one.author, "value": one.value}))
+    return found

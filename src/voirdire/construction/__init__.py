@@ -1,0 +1,1 @@
+"""How a corpus comes to be: concepts, authoring, checks, images, splits."""

@@ -1,0 +1,167 @@
+"""The checks on what was built: concepts, authoring, images, texts, screening, splits, and who rated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from voirdire.construction.build_file import BuildFile
+from voirdire.construction.checks import ERROR, check_concepts
+from voirdire.construction.concepts import ConceptItem, Concepts
+from voirdire.construction.freezing.failures import Failure, some
+from voirdire.construction.history import History
+from voirdire.construction.imaging.checking import UNMADE, Checked, check_images
+from voirdire.construction.imaging.files import RUN
+from voirdire.construction.imaging.logbook import current, read_log
+from voirdire.construction.imaging.settings import ImageSettings, overruled, read_settings, worded
+from voirdire.construction.screening_decisions import outcomes
+from voirdire.construction.screening_rule import DROP, UNDECIDED
+from voirdire.construction.standing import ACCEPTED, OPEN, REJECTED, standings
+from voirdire.construction.team import who_rates
+from voirdire.construction.translation.verifying import unverified
+
+AUTHORING = ("concept_gone", "changed_since")
+SPLITS = ("split_differs", "split_unknown")
+LOST = (*UNMADE, "missing", "broken", "changed", "stray")
+"""Problems of an image without which there is none to freeze."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """What is to be frozen, and what speaks against it.
+
+    items : that are not rejected; images : item id -> file and sha256, of those that can be read
+    rejected : concepts that are left out
+    """
+
+    items: tuple[ConceptItem, ...]
+    images: Mapping[str, tuple[Path, str]]
+    rejected: tuple[str, ...]
+    failures: tuple[Failure, ...]
+
+
+def inspect(folder: Path, build: BuildFile, concepts: Concepts, history: History, regime: str) -> Inspected:
+    """Make every check on a folder that is being built; ``regime`` names the images that are frozen."""
+    known = standings(history)
+    out = {name for name, one in known.items() if one.state == REJECTED}
+    out |= {item.concept for item in concepts.items if item.split == "rejected"}
+    items = tuple(item for item in concepts.items if item.concept not in out)
+    names = tuple(dict.fromkeys(item.concept for item in items))
+    images, looked = _images(folder, build, items, regime)
+    failures = [
+        *_concepts(build, concepts, history),
+        *_authoring(names, history),
+        *looked,
+        *_texts(folder),
+        *_screening(names, history),
+        *_splits(items),
+    ]
+    if not items:
+        failures.append(Failure("concepts", "freeze.reason.no_items"))
+    return Inspected(items, images, tuple(name for name in concepts.by_concept() if name in out), tuple(failures))
+
+
+def team_failures(authors: Sequence[str], tables: Iterable[Any]) -> list[Failure]:
+    """A failure for each author who is among the raters; tables : of ratings or raters."""
+    found = {(one.author, one.value): one for table in tables for one in who_rates(authors, table)}
+    return [
+        Failure("team", "freeze.reason.author_rates", {"author": one.author, "column": one.column, "value": one.value})
+        for one in found.values()
+    ]
+
+
+def _concepts(build: BuildFile, concepts: Concepts, history: History) -> Iterator[Failure]:
+    for finding in check_concepts(build, concepts, standings(history)).findings:
+        check = "authoring" if finding.kind in AUTHORING else "splits" if finding.kind in SPLITS else "concepts"
+        if finding.level == ERROR:
+            yield Failure(check, f"build.finding.{finding.kind}", finding.fields)
+
+
+def _authoring(names: Sequence[str], history: History) -> Iterator[Failure]:
+    known = standings(history)
+    by_state: dict[str, list[str]] = {}
+    for name in names:
+        state = known[name].state if name in known else OPEN
+        by_state.setdefault(state, []).append(name)
+    for state, listed in by_state.items():
+        if state != ACCEPTED:
+            fields = {"state": state, "count": len(listed), "concepts": some(listed)}
+            yield Failure("authoring", "freeze.reason.not_accepted", fields)
+
+
+def _texts(folder: Path) -> Iterator[Failure]:
+    by_state: dict[str, list[str]] = {}
+    for one in unverified(folder):
+        by_state.setdefault(one.state, []).append(one.name)
+    for state, listed in by_state.items():
+        fields = {"state": state, "count": len(listed), "texts": some(listed)}
+        yield Failure("texts", "freeze.reason.unverified", fields)
+
+
+def _screening(names: Sequence[str], history: History) -> Iterator[Failure]:
+    known = outcomes(history)
+    found: dict[str, list[str]] = {"unscreened": [], "undecided": [], "dropped": [], "outdated": []}
+    for name in names:
+        one = known.get(name)
+        if one is None:
+            found["unscreened"].append(name)
+        elif one.verdict == UNDECIDED:
+            found["undecided"].append(name)
+        elif one.verdict == DROP:
+            found["dropped"].append(name)
+        elif one.outdated:
+            found["outdated"].append(name)
+    for kind, listed in found.items():
+        if listed:
+            yield Failure("screening", f"freeze.reason.{kind}", {"count": len(listed), "concepts": some(listed)})
+
+
+def _splits(items: Sequence[ConceptItem]) -> Iterator[Failure]:
+    lacking = list(dict.fromkeys(item.concept for item in items if not item.split))
+    if lacking:
+        yield Failure("splits", "freeze.reason.unsplit", {"count": len(lacking), "concepts": some(lacking)})
+
+
+def _images(
+    folder: Path, build: BuildFile, items: Sequence[ConceptItem], regime: str
+) -> tuple[dict[str, tuple[Path, str]], list[Failure]]:
+    """item id -> its image, and what is wrong with the images."""
+    log = read_log(folder) if (folder / RUN).is_dir() else []
+    known = {item.id: item for item in items}
+    rows = {name: row for name, row in current(log, regime).items() if name in known}
+    lacking = [item.id for item in items if item.id not in rows]
+    failures = []
+    if lacking:
+        fields = {"regime": regime, "count": len(lacking), "items": some(lacking)}
+        failures.append(Failure("images", "freeze.reason.no_image", fields))
+    if not rows:
+        return {}, failures
+    settings = _settings(build, regime, next(iter(rows.values())).facts)
+    drawn = settings.source is None
+    asked = {name: worded(settings.template, known[name]) for name in rows} if drawn else {}
+    checked = check_images(folder, rows, settings, asked)
+    return _files(folder, checked), failures + _problems(checked)
+
+
+def _settings(build: BuildFile, regime: str, facts: Mapping[str, Any]) -> ImageSettings:
+    """What the images of a regime were asked for by, as ``build.toml`` and their log say."""
+    if facts["provider"] == "folder":
+        return overruled(ImageSettings(), provider="folder", regime=regime, source=Path(build.file).parent)
+    return overruled(read_settings(build), regime=regime)
+
+
+def _files(folder: Path, checked: Checked) -> dict[str, tuple[Path, str]]:
+    return {item: (folder / checked.rows[item].facts["file"], one.sha256) for item, one in checked.looks.items()}
+
+
+def _problems(checked: Checked) -> list[Failure]:
+    return [
+        Failure(
+            "images" if problem.kind in LOST else "image_quality",
+            f"build_images.problem.{problem.kind}",
+            {"items": some(problem.items), **problem.fields},
+        )
+        for problem in checked.problems
+    ]

@@ -1,0 +1,78 @@
+"""The validity argument of a freeze: the gate of the audit, by the ratings that are frozen, without any judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from voirdire.analysis.profile import Profile
+from voirdire.construction.freezing.failures import Failure
+
+PASSED = ("pass", "pass_low_alpha")
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """What the pools' ratings say of a corpus.
+
+    question : the evaluation question; reliability, gate : by pool
+    divergent, recognition : by two pools with a plus between them: yes, no, unknown, not_asked
+    """
+
+    question: str
+    reliability: Mapping[str, float | None] = field(default_factory=dict)
+    gate: Mapping[str, str] = field(default_factory=dict)
+    divergent: Mapping[str, str] = field(default_factory=dict)
+    recognition: Mapping[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As it stands in ``[validity]`` of corpus.toml."""
+        reliability = {pool: round(value, 6) for pool, value in self.reliability.items() if value is not None}
+        told = {"question": self.question, "gate": dict(self.gate), "reliability": reliability}
+        return told | {"divergent": dict(self.divergent), "evaluation_not_recognition": dict(self.recognition)}
+
+    def failures(self) -> Iterator[Failure]:
+        """Why the corpus is no valid reference; none where all is well."""
+        for pool, label in self.gate.items():
+            if label not in PASSED:
+                value = self.reliability.get(pool)
+                fields = {"pool": pool, "question": self.question, "value": "-" if value is None else f"{value:.2f}"}
+                key = "gate_fail" if label == "fail" else "gate_unknown"
+                yield Failure("reliability", f"freeze.reason.{key}", fields)
+        if not self.divergent:
+            yield Failure("divergence", "freeze.reason.one_pool", {"question": self.question})
+        for check, labels in (("divergence", self.divergent), ("recognition", self.recognition)):
+            for pair, label in labels.items():
+                if label != "yes":
+                    fields = {"pools": pair, "question": self.question}
+                    yield Failure(check, f"freeze.reason.{check}_{label}", fields)
+
+
+def validity_of(profile: Profile) -> Validity:
+    """The validity argument of a profile of pools, on the evaluation question, or the first where none is called so."""
+    asked = profile.meta["questions"]
+    question = next((one["id"] for one in asked if one["role"] == "evaluation"), asked[0]["id"])
+    here = profile.estimates.filter(
+        (pl.col("question") == question) & (pl.col("slice") == "all") & (pl.col("judge") == "")
+    )
+    reliability = _rows(here, "reliability").filter(pl.col("params") == "")
+    pairs = {name: _by_pair(_rows(here, f"gate.{name}")) for name in ("divergent", "evaluation_not_recognition")}
+    recognition = pairs["evaluation_not_recognition"] or dict.fromkeys(pairs["divergent"], "not_asked")
+    return Validity(
+        question,
+        dict(reliability.select("pool", "value").iter_rows()),
+        dict(_rows(here, "gate").select("pool", "label").iter_rows()),
+        pairs["divergent"],
+        recognition,
+    )
+
+
+def _rows(frame: pl.DataFrame, statistic: str) -> pl.DataFrame:
+    return frame.filter(pl.col("statistic") == statistic)
+
+
+def _by_pair(frame: pl.DataFrame) -> dict[str, str]:
+    return {f"{a}+{b}": label for a, b, label in frame.select("pool", "pool_b", "label").iter_rows()}

@@ -1,0 +1,150 @@
+"""What a screening suggested and what a person decided, in the history of the corpus that is being built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from voirdire.construction.history import Book, Clock, Event, History, digest_of, open_history, utc_now
+from voirdire.construction.screening import Screening
+from voirdire.construction.screening_rule import DROP, KEEP, UNDECIDED, VERDICTS
+from voirdire.errors import UsageError
+
+SCREENED, DECIDED = "screened", "screening_decision"
+CONFIRM, OVERRULE, DECIDE, WITHDRAW = "confirm", "overrule", "decide", "withdraw"
+DECISIONS = (KEEP, DROP, UNDECIDED)
+MOST_NAME, MOST_WHY = 64, 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where a pair stands.
+
+    suggested : by the latest screening, ``undecided`` where it was in none; reasons : the measures behind it
+    decided : by a person, or None; by, why, at : of that decision; seen : what was suggested then
+    """
+
+    concept: str
+    suggested: str = UNDECIDED
+    reasons: tuple[str, ...] = ()
+    decided: str | None = None
+    by: str = ""
+    why: str = ""
+    at: str = ""
+    seen: str = ""
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the person saw another suggestion than the latest one."""
+        return self.decided is not None and self.seen != self.suggested
+
+    @property
+    def verdict(self) -> str:
+        """What holds: what a person decided, else what was suggested."""
+        return self.decided or self.suggested
+
+
+def outcomes(history: History) -> dict[str, Outcome]:
+    """concept -> where it stands, of all concepts that were screened or decided on.
+
+    >>> screened = {"kind": "screened", "pairs": {"tea": {"verdict": "drop", "reasons": ["gap"]}}}
+    >>> outcomes(History((screened,)))["tea"].verdict
+    'drop'
+    """
+    found: dict[str, Outcome] = {}
+    for event in history.of_kind(SCREENED, DECIDED):
+        if event["kind"] == DECIDED and event.get("verdict") in DECISIONS:
+            known = found.get(event["concept"]) or Outcome(event["concept"])
+            found[known.concept] = _decided(known, event)
+        for concept, verdict, reasons in _suggested(event) if event["kind"] == SCREENED else ():
+            known = found.get(concept) or Outcome(concept)
+            found[concept] = replace(known, suggested=verdict, reasons=reasons)
+    return found
+
+
+def _suggested(event: Event) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Concept, verdict and reasons of a screening; what was written by other hands and is none is passed over."""
+    pairs = event.get("pairs")
+    for concept, told in pairs.items() if isinstance(pairs, Mapping) else ():
+        if isinstance(told, Mapping) and told.get("verdict") in VERDICTS:
+            reasons = told.get("reasons")
+            yield concept, told["verdict"], tuple(map(str, reasons)) if isinstance(reasons, list) else ()
+
+
+def _decided(known: Outcome, event: Event) -> Outcome:
+    if event["verdict"] == UNDECIDED:
+        return Outcome(known.concept, known.suggested, known.reasons)
+    why, seen = (str(event.get(name, "")) for name in ("note", "suggested"))
+    return replace(known, decided=event["verdict"], by=event["by"], at=event["at"], why=why, seen=seen)
+
+
+def record(folder: Path | str, screening: Screening, clock: Clock = utc_now) -> dict[str, Outcome]:
+    """Append a screening to the history, unless it is the same as the latest one; where every pair stands then."""
+    pairs = {pair.concept: {"verdict": pair.verdict, "reasons": list(pair.reasons)} for pair in screening.pairs}
+    told: dict[str, Any] = {"rule": screening.rule.as_dict(), "pairs": pairs, "tables": list(screening.digests)}
+    told["digest"] = digest_of(told)
+    with open_history(folder, clock) as book:
+        latest = list(book.history.of_kind(SCREENED))
+        if not latest or latest[-1].get("digest") != told["digest"]:
+            book.append({"kind": SCREENED, **told})
+        return outcomes(book.history)
+
+
+def decide(
+    folder: Path | str, concept: str, verdict: str, by: str, *, why: str = "", clock: Clock = utc_now
+) -> Outcome:
+    """Confirm or overrule what was suggested for a pair, or decide what was left undecided.
+
+    verdict : keep or drop; ``undecided`` takes an earlier decision back
+    why : needed for everything but a confirmation
+
+    Raises UsageError (``screening.decide.*``) for another verdict, a pair that no screening names, a decision without
+    a name or without a reason.
+
+    >>> import tempfile
+    >>> from voirdire.construction.history import open_history
+    >>> folder = tempfile.mkdtemp()
+    >>> with open_history(folder) as book:
+    ...     book.append({"kind": "screened", "pairs": {"tea": {"verdict": "undecided", "reasons": ["gap"]}}})
+    >>> decide(folder, "tea", "keep", "ana", why="the gap is known from the first round").verdict
+    'keep'
+    """
+    if verdict not in DECISIONS:
+        raise UsageError("screening.decide.verdict", value=verdict, known=", ".join(DECISIONS))
+    name, reason = by.strip(), why.strip()
+    if not name or len(name) > MOST_NAME or not name.isprintable():
+        raise UsageError("screening.decide.nobody", count=MOST_NAME)
+    if len(reason) > MOST_WHY:
+        raise UsageError("screening.decide.long", count=MOST_WHY)
+    with open_history(folder, clock) as book:
+        return _decide(book, concept, verdict, name, reason)
+
+
+def _decide(book: Book, concept: str, verdict: str, by: str, why: str) -> Outcome:
+    known = outcomes(book.history)
+    if concept not in known:
+        raise UsageError("screening.decide.unknown", value=concept, known=", ".join(list(known)[:20]) or "-")
+    suggested = known[concept].suggested
+    step = step_of(suggested, verdict)
+    if step == WITHDRAW and known[concept].decided is None:
+        raise UsageError("screening.decide.nothing", value=concept)
+    if step != CONFIRM and not why:
+        raise UsageError("screening.decide.reason", value=concept, suggested=suggested)
+    told = {"concept": concept, "by": by, "verdict": verdict, "suggested": suggested, "note": why}
+    book.append({"kind": DECIDED, "action": step, **told})
+    return outcomes(book.history)[concept]
+
+
+def step_of(suggested: str, verdict: str) -> str:
+    """What a decision does to a suggestion.
+
+    >>> step_of("drop", "drop"), step_of("drop", "keep"), step_of("undecided", "keep"), step_of("keep", "undecided")
+    ('confirm', 'overrule', 'decide', 'withdraw')
+    """
+    if verdict == UNDECIDED:
+        return WITHDRAW
+    if suggested == UNDECIDED:
+        return DECIDE
+    return CONFIRM if suggested == verdict else OVERRULE

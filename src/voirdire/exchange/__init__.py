@@ -1,0 +1,1 @@
+"""A corpus in the forms of other tools: releases, and back."""

@@ -84,6 +84,7 @@ async function finish() {
   const { status, body } = await api.post("/api/finish", {});
   byId("finish").disabled = false;
   if (status === 200) location.assign(body.url);
+  else if (body?.error?.key === "rating.not_finished") location.assign(`${data.root}/rate`);
   else problem(body?.error?.message ?? words.not_now);
 }
 

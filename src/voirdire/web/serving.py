@@ -73,7 +73,8 @@ def _first(shown: Shown, study: Study, lang: str) -> BatchSpec:
     """All items that are to be rated: the test items and those that demonstrations are drawn from."""
     golden = {gold.item_id for gold in study.gold}
     rated = [item for item in shown.items.values() if item.split in ("test", "demonstration") and item.id not in golden]
-    pairs = {item.id: item.pair for item in rated if item.pair}
+    asked = {*golden, *(item.id for item in rated)}
+    pairs = {item: pair for item, pair in shown.pairs.items() if item in asked}
     return BatchSpec(text("web.first_batch", lang), study, tuple(item.id for item in rated), "rating", pairs)
 
 

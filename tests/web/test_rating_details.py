@@ -149,17 +149,28 @@ def test_keys_still_answer_after_a_window_was_opened_by_a_click(window):
     window.until(2)
 
 
-def test_a_refused_answer_is_told_in_plain_words_and_taken_off_the_page(here, window):
+def test_an_answer_to_a_closed_batch_is_kept_and_sent_when_it_is_open_again(here, window):
     window.press("4")
     window.saved()
     here.open(False)
     window.press("2")
     window.page.wait_for_selector("#problem:not([hidden])")
-    assert window.page.inner_text("#problem-text").startswith("This study is closed")
-    assert window.answers() == ["4", None, None, None]
-    assert window.page.evaluate("document.getElementById('questions').inert") is True
-    assert window.waiting() == 0
+    assert window.page.inner_text("#problem-text").startswith("This study is closed at the moment")
+    assert window.page.inner_text("#save") == "Closed: 1 kept here"
+    assert window.answers() == ["4", "2", None, None]
+    window.press("5", "Backspace")
+    assert window.answers() == ["4", "2", None, None]
+    assert window.waiting() == 1
     assert given(here)[0] == {"q1": "4"}
+    here.open(True)
+    window.page.wait_for_function("() => !document.getElementById('questions').inert", timeout=8000)
+    window.saved()
+    assert window.page.is_hidden("#problem")
+    assert given(here)[0] == {"q1": "4", "q2": "2"}
+    window.press("3", "5", "Enter")
+    window.until(2)
+    window.saved()
+    assert given(here)[0] == {"q1": "4", "q2": "2", "q3": "3", "q4": "5"}
 
 
 @pytest.mark.parametrize("status", [429, 502, 503])

@@ -38,6 +38,7 @@ AHEAD = 6
 SAYINGS = (
     "saved", "saving", "waiting", "waiting_busy", "progress", "item", "minutes", "moment", "missing", "complete",
     "undone", "refused", "nobody", "somebody", "not_now", "copied", "unset", "closed",
+    "waiting_closed",
 )  # fmt: skip
 """Sentences of the script, keys of ``rating.say``."""
 

@@ -47,7 +47,7 @@ export class Keys {
   }
 
   #digit(digit, event) {
-    if (event.repeat || this.page.atEnd || !this.page.item) return false;
+    if (event.repeat || this.page.atEnd || this.page.held || !this.page.item) return false;
     const question = this.#here(event.target) ?? this.page.lacking()[0];
     if (!question?.choose(digit)) return false;
     this.#onwards(question);

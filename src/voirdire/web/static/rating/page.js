@@ -71,7 +71,7 @@ export class Page {
 
   // Take the last answer of this item back; without one, go to the item before.
   undo() {
-    const step = this.undone.pop();
+    const step = this.held ? undefined : this.undone.pop();
     if (!step || this.atEnd) {
       this.back();
       return;
@@ -103,6 +103,16 @@ export class Page {
 
   say(sentence) {
     byId("told").textContent = sentence;
+  }
+
+  get held() {
+    return byId("questions").inert;
+  }
+
+  // While the batch is closed nothing can be answered; afterwards the page goes on where it was.
+  hold(yes) {
+    byId("questions").inert = yes;
+    if (!yes && this.item && !byId("desk").hidden) this.#begin();
   }
 
   // An answer is saved: its item, and the rater's numbers when nothing else is on its way.

@@ -4,6 +4,9 @@
 import { pauseAfter } from "./api.js";
 
 const REFUSED = new Set([400, 404, 409, 410, 413, 422]);
+// A closed batch is asked often whether it is open again, and seldom after some minutes.
+const CLOSED_STEP = 3;
+const CLOSED_ATTEMPTS = 100;
 
 function randomKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(18));
@@ -152,12 +155,17 @@ export class Queue {
       this.told.saved(entry, body, this.size);
       return 0;
     }
-    if (REFUSED.has(status)) {
+    const closed = body?.error?.key === "annotation.closed";
+    if (REFUSED.has(status) && !closed) {
       this.#drop(entry);
       this.told.refused(entry, body.error ?? { key: "", message: String(status) });
       return 0;
     }
     this.failures += 1;
+    if (closed) {
+      this.told.changed("closed", this.size);
+      return pauseAfter(this.failures < CLOSED_ATTEMPTS ? Math.min(this.failures, CLOSED_STEP) : this.failures);
+    }
     const state = status === 401 ? "nobody" : status === 403 ? await this.#renewed() : status === 0 ? "waiting" : "busy";
     if (state === "renewed" && this.failures < 3) return 0;
     this.told.changed(state === "renewed" ? "busy" : state, this.size);

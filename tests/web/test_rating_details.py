@@ -379,13 +379,39 @@ def test_every_kind_of_question_is_answered_with_the_keyboard(widgets, browser):
         window.press("ArrowRight", "ArrowRight", "Tab", "Tab")
         window.press("2")
         window.page.keyboard.type("7,5")
-        window.press("Enter")
+        window.press("Tab", "Tab")
         window.page.keyboard.type("A <b>remark</b>")
         window.press("Tab")
         window.saved()
     assert given(widgets)[0] == {
         "q1": "not_applicable", "q2": "1", "sure": "52", "kind": "thing", "years": "7.5", "remark": "A <b>remark</b>",
     }  # fmt: skip
+
+
+def test_a_box_that_may_stay_empty_takes_no_keys_and_is_left_by_the_keyboard(widgets, browser):
+    with browsing(browser, **DESK) as window:
+        window.join(widgets.link("us"))
+        window.press("4", "4", "ArrowRight", "Tab", "Tab", "2")
+        window.page.keyboard.type("7")
+        window.press("Enter")
+        assert window.focused() == "next"
+        assert window.page.text_content("#told") == "This item is complete. Enter goes on to the next."
+        window.press("Enter")
+        window.until(2)
+        window.press("4", "4", "ArrowRight", "Tab", "Tab", "2")
+        window.page.focus("[data-question=remark] textarea")
+        window.page.keyboard.type("one")
+        window.press("Enter", "Escape")
+        assert window.focused() == "next"
+        window.page.focus("[data-question=years] input")
+        window.page.keyboard.type("8")
+        window.page.focus("[data-question=remark] textarea")
+        window.press("End")
+        window.press("Control+Enter")
+        window.until(3)
+        window.saved()
+    assert [one["years"] for one in given(widgets)[:2]] == ["7", "8"]
+    assert given(widgets)[1]["remark"] == "one"
 
 
 def test_every_kind_of_question_is_shown_again_as_it_was_answered(widgets, browser):

@@ -37,7 +37,7 @@ router = APIRouter(include_in_schema=False)
 AHEAD = 6
 SAYINGS = (
     "saved", "saving", "waiting", "waiting_busy", "progress", "item", "minutes", "moment", "missing", "complete",
-    "undone", "refused", "nobody", "somebody", "not_now", "copied", "unset", "closed",
+    "complete_writing", "undone", "refused", "nobody", "somebody", "not_now", "copied", "unset", "closed",
     "waiting_closed",
 )  # fmt: skip
 """Sentences of the script, keys of ``rating.say``."""

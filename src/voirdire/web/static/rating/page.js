@@ -161,7 +161,12 @@ export class Page {
       }, question.typed ? 0 : SETTLE);
     }
     this.#progress();
-    if (!was && complete(item, this.questions)) this.say(this.words.complete);
+    if (!was && complete(item, this.questions)) this.#complete();
+  }
+
+  #complete() {
+    const writing = document.activeElement?.matches("textarea");
+    this.say(writing ? this.words.complete_writing : this.words.complete);
   }
 
   #show(item) {
@@ -189,7 +194,7 @@ export class Page {
 
   // The first question without an answer has the focus: in a new item the first one.
   #begin() {
-    const first = this.lacking()[0] ?? this.questions[0];
+    const first = this.lacking()[0] ?? this.questions.find((one) => one.required || !one.typed) ?? this.questions[0];
     const touch = matchMedia("(hover: none)").matches;
     if (first.typed && touch) byId("main").focus({ preventScroll: true });
     else first.focus({ preventScroll: true });

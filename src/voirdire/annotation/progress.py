@@ -152,9 +152,9 @@ def _raters(collected: Collected) -> tuple[RaterProgress, ...]:
 def _orders(rated: pl.DataFrame) -> dict[str, dict[str, list[str | None]]]:
     """rater -> question -> answers in the order shown."""
     found: dict[str, dict[str, list[str | None]]] = {}
-    questions = rated["question"].unique().to_list()
-    for (rater,), part in rated.group_by("rater_id", maintain_order=True):
-        wide = part.pivot("question", index="place", values="value").sort("place")
+    questions, place = rated["question"].unique().to_list(), " place"  # no question's name begins with a space
+    for (rater,), part in rated.rename({"place": place}).group_by("rater_id", maintain_order=True):
+        wide = part.pivot("question", index=place, values="value").sort(place)
         found[str(rater)] = {name: wide[name].to_list() for name in questions if name in wide.columns}
     return found
 

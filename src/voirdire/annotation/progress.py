@@ -10,7 +10,7 @@ import polars as pl
 
 from voirdire.annotation.collected import Collected, collect
 from voirdire.annotation.database import Database
-from voirdire.annotation.flags import Flag, Record, flags
+from voirdire.annotation.flags import LEAST_ANSWERS, Flag, Record, flags
 
 HERE_SECONDS = 600.0
 
@@ -160,7 +160,10 @@ def _orders(rated: pl.DataFrame) -> dict[str, dict[str, list[str | None]]]:
 
 
 def _others(rated: pl.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
-    """rater -> question -> answer -> its share among the pool's other answers to the items that the rater saw."""
+    """rater -> question -> answer -> its share among the pool's other answers to the items that the rater saw.
+
+    Of fewer than ``LEAST_ANSWERS`` other answers there is no share.
+    """
     keys = ["pool", "item_id", "question"]
     counts = rated.group_by(*keys, "value").agg(pl.len().alias("count"))
     mine = rated.select("rater_id", *keys)
@@ -168,7 +171,8 @@ def _others(rated: pl.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
     own = rated.group_by("rater_id", "question", "value").agg(pl.len().alias("own"))
     left = seen.join(own, on=["rater_id", "question", "value"], how="left")
     left = left.with_columns(rest=pl.col("count") - pl.col("own").fill_null(0)).filter(pl.col("rest") > 0)
-    share = pl.col("rest") / pl.col("rest").sum().over("rater_id", "question")
+    total = pl.col("rest").sum().over("rater_id", "question")
+    left, share = left.filter(total >= LEAST_ANSWERS), pl.col("rest") / total
     found: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for rater, question, value, part in left.select("rater_id", "question", "value", share).iter_rows():
         found[rater][question][value] = part

@@ -18,7 +18,7 @@ from voirdire.annotation.migrations import VERSION_TABLE
 from voirdire.annotation.nouns import BatchSpec
 from voirdire.annotation.raters import rater
 from voirdire.annotation.schema import assignments, events, metadata
-from voirdire.annotation.service_state import bind_corpus, check_lead, service_state, set_lead, signed
+from voirdire.annotation.service_state import check_lead, service_state, set_lead, signed
 from voirdire.errors import NotFoundError, UsageError
 
 
@@ -227,15 +227,6 @@ def test_the_signing_key_stays_and_is_the_database_s_own(db: Database, tmp_path:
         other.migrate()
         hashes = {signed(other, "guess", "10.0.0.1"), signed(db, "guess", "10.0.0.1"), signed(db, "x", "10.0.0.1")}
         assert len(hashes) == 3
-
-
-def test_a_database_belongs_to_one_corpus(db: Database) -> None:
-    assert service_state(db).corpus_digest == ""
-    bind_corpus(db, "abc", "food")
-    bind_corpus(db, "abc", "food")
-    assert service_state(db).corpus_digest == "abc"
-    with pytest.raises(UsageError, match="belongs to the corpus “food” and not to “fashion”"):
-        bind_corpus(db, "def", "fashion")
 
 
 def test_a_new_file_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -200,6 +200,27 @@ def test_a_pilot_of_items_that_are_no_test_items_can_be_validated(db: Database, 
     assert validate(tmp_path / "out", **FEW).get("n_items", question="q1", pool="us").value == 12
 
 
+def test_no_name_of_a_question_and_no_column_of_items_stops_progress_and_export(db: Database, tmp_path: Path):
+    folder = corpus_folder(tmp_path / "corpus", split="demonstration")
+    lines = (folder / "items.csv").read_text(encoding="utf-8").splitlines()
+    more = [f"{lines[0]},corpus_split", *(f"{line},a" for line in lines[1:])]
+    (folder / "items.csv").write_text("\n".join(more) + "\n", encoding="utf-8")
+    names = ("place", "rating", "item_id", "value")
+    asked = [f'[[questions]]\nid = "{name}"\nlow = 1\nhigh = 5\ntext.en = "{name}?"\n' for name in names]
+    pool = '[[pools]]\nname = "us"\nlanguages = ["en"]\n'
+    (folder / "annotation.toml").write_text(pool + "".join(asked), encoding="utf-8")
+    shown = read_shown(folder)
+    batch = make_batch(db, shown, gold=False, kind="pilot")
+    (rater,) = joined(db, batch, "us", 1)
+    assign(db, rater.id, NOW)
+    for one in work(db, rater.id):
+        answer(db, rater, one, {**dict.fromkeys(names, "3"), "usable": "usable"})
+    write_export(db, batch.id, shown, tmp_path / "out")
+    items = pl.read_csv(tmp_path / "out" / "items.csv")
+    assert items["corpus_split_2"].to_list() == ["demonstration"] * 12
+    assert pl.read_parquet(tmp_path / "out" / "ratings.parquet").height == 12 * 5
+
+
 def test_the_readme_names_every_file_and_the_manifest_the_batch(db: Database, tmp_path: Path):
     shown, batch = rated_world(db, tmp_path / "corpus")
     for lang in ("en", "zh"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from typing import get_args
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from tests.annotation.simulated_raters import QUESTIONS, careful_pool, changed, clicked
 
 from voirdire.annotation import flags as flags_module
-from voirdire.annotation.flags import LEVEL, at_least, by_chance, difference, flags, longest_run, run_bound
+from voirdire.annotation.flags import LEVEL, Record, at_least, by_chance, difference, flags, longest_run, run_bound
 from voirdire.annotation.nouns import Asked, Option
 
 ORDINAL = Asked("q", "buttons", low=1, high=5)
@@ -127,6 +128,14 @@ def test_differences_know_scales_labels_and_what_does_not_apply():
     assert difference(CHOICE, "a", "c") == difference(CHOICE, "a", "b") == 1
     assert difference(words, "low", "mid") == 0.5
     assert difference(CHOICE, "not_applicable", "not_applicable") == 0
+
+
+@pytest.mark.parametrize("ends", [{}, {"low": 0.0}, {"high": 100.0}])
+def test_typed_numbers_without_ends_are_asked_twice_and_compared_with_nothing(ends):
+    years = Asked("years", "number", level="interval", **ends)
+    twice = Record("a", "us", {"years": ["2", "3"] * 5}, repeats={"years": [("2", "3")] * 6})
+    others = [replace(twice, rater=name, repeats={"years": [("2", "2")] * 6}) for name in "bcd"]
+    assert flags([twice, *others], [years])["a"] == []
 
 
 def test_a_long_batch_does_not_overflow():

@@ -7,7 +7,7 @@ from tests.annotation.studies import batch_of, complete, given, joined, pairs_of
 from tests.annotation.test_store import places
 
 from voirdire.annotation.answers import save
-from voirdire.annotation.assignments import assign, finish, release_expired, work
+from voirdire.annotation.assignments import assign, finish, places_left, release_expired, work
 from voirdire.annotation.database import Database
 from voirdire.annotation.nouns import Batch, Gold
 from voirdire.annotation.ordering import apart
@@ -43,6 +43,19 @@ def test_a_rater_who_is_seen_keeps_what_is_open(db: Database, batch: Batch) -> N
     assert assign(db, other, 1.5 * HOUR) == 0
     assert release_expired(db, batch.id, 2 * HOUR) == 0
     assert release_expired(db, batch.id, 2 * HOUR + 16) == 4
+
+
+def test_whether_places_are_left_is_found_without_taking_any_back(db: Database, batch: Batch) -> None:
+    assert places_left(db, batch.id, "us", 0.0)
+    away = joined(db, batch)
+    assign(db, away, 0.0)
+    complete(db, away, work(db, away)[0], 10.0)
+    told = [places_left(db, batch.id, "us", now) for now in (10.0, 10.0 + HOUR, 30.0 + HOUR)]
+    assert told == [False, False, True]
+    assert places_left(db, batch.id, "cn", 10.0)
+    assert states(db, away) == ["done", "open", "open", "open"]
+    rate_all(db, away, 31.0 + HOUR)
+    assert not places_left(db, batch.id, "us", 9 * HOUR)
 
 
 def test_being_seen_is_written_at_most_every_fifteen_seconds(db: Database, batch: Batch) -> None:

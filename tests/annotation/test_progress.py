@@ -141,3 +141,14 @@ def test_what_others_answered_leaves_the_rater_out(db: Database, shown):
     assert first.others["q1"] == {"5": 1.0}
     assert second.others["q1"] == {"1": 1.0}
     assert progress(db, batch.id, NOW).raters[0].flags[0].kind == "same_answer"
+
+
+def test_a_single_answer_of_somebody_else_tells_nothing_of_a_rater(db: Database, shown):
+    batch = make_batch(db, shown, gold=False)
+    first, second = joined(db, batch, "us", 2)
+    for rater, value, most in ((first, "4", 12), (second, "5", 1)):
+        assign(db, rater.id, NOW)
+        mine = work(db, rater.id)
+        for place, one in enumerate(mine[:most]):
+            answer(db, rater, one, dict.fromkeys(("q1", "q2", "q3", "q4"), value if place != 5 else "3"))
+    assert progress(db, batch.id, NOW).raters[0].flags == ()

@@ -10,6 +10,7 @@ from voirdire.analysis.evaluate import evaluate
 from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.speccurve import SpecificationCurve, speccurve
 from voirdire.analysis.specifications import half_step, standardised
+from voirdire.analysis.survival import survival
 from voirdire.app.inputs import read_inputs
 from voirdire.app.simulate import simulate
 from voirdire.errors import UsageError
@@ -161,3 +162,22 @@ def test_without_judgments_it_is_refused(tmp_path):
     with pytest.raises(UsageError) as caught:
         run(folder=tmp_path)
     assert caught.value.key == "speccurve.error.no_judgments"
+
+
+@pytest.mark.parametrize("consensus", ["mean", "median"])
+def test_labels_without_order_have_one_definition_which_is_the_main_one(consensus):
+    raters = [(item, pool, rater) for item in range(8) for pool in ("us", "cn") for rater in range(3)]
+    ratings = pl.DataFrame(
+        {
+            "item_id": [f"i{item}" for item, _, _ in raters],
+            "rater_id": [f"{pool}{rater}" for _, pool, rater in raters],
+            "pool": [pool for _, pool, _ in raters],
+            "rating": ["abc"[(item + rater * (pool == "us")) % 3] for item, pool, rater in raters],
+        }
+    )
+    judgments = pl.DataFrame({"item_id": [f"i{item}" for item in range(8)], "judge": "m", "rating": list("abcabcab")})
+    found = read_inputs({"ratings": ratings, "judgments": judgments, "consensus": consensus, **OPTIONS})
+    profile = evaluate(found.corpus, found.judgments, found.options)
+    assert profile.specifications["main"].to_list() == [True, False, True, True]
+    assert survival(profile.specifications)["verdict"].to_list()[0] == "undefined"
+    assert "<h1>" in profile.to_html()

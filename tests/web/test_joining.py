@@ -147,9 +147,20 @@ def test_a_link_lets_in_as_many_as_it_is_for(here):
     link = here.link("us", people=2)
     here.visitor().join(link)
     here.visitor().join(link)
-    third = here.visitor().join(link)
+    third = here.visitor().http.get(link)
     assert third.status_code == 409
     assert "This link has been used" in third.text
+    assert len(raters(here.database, 1)) == 2
+
+
+def test_the_last_place_of_a_link_goes_to_who_fills_in_the_form_first(here):
+    link = here.link("us", people=2)
+    late = here.visitor()
+    csrf = csrf_of(late.http.get(link).text)
+    for _ in range(2):
+        here.visitor().join(link)
+    told = late.send(link, {"csrf": csrf, "consent": "yes"})
+    assert told.status_code == 409
     assert len(raters(here.database, 1)) == 2
 
 
@@ -220,11 +231,16 @@ def test_a_new_resume_link_ends_the_one_before(here, client):
     assert here.visitor().http.get(second).status_code == 200
 
 
-def test_when_all_items_are_given_out_there_is_nothing_to_rate(here):
+def test_when_all_items_are_given_out_people_are_told_before_they_join(here):
+    late = here.visitor()
+    link = here.link("us")
+    csrf = csrf_of(late.http.get(link).text)
     for _ in range(2):
-        here.visitor().join(here.link("us"))
-    third = here.visitor().join(here.link("us"))
-    assert "Nothing to rate now" in third.text
+        here.visitor().join(link)
+    for told in (here.visitor().http.get(link), late.send(link, {"csrf": csrf, "consent": "yes"})):
+        assert told.status_code == 409
+        assert "Nothing to rate now" in told.text
+    assert len(raters(here.database, 1)) == 2
     assert "Nothing to rate now" not in here.visitor().join(here.link("cn"), language="en").text
 
 

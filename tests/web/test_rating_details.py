@@ -149,17 +149,28 @@ def test_keys_still_answer_after_a_window_was_opened_by_a_click(window):
     window.until(2)
 
 
-def test_a_refused_answer_is_told_in_plain_words_and_taken_off_the_page(here, window):
+def test_an_answer_to_a_closed_batch_is_kept_and_sent_when_it_is_open_again(here, window):
     window.press("4")
     window.saved()
     here.open(False)
     window.press("2")
     window.page.wait_for_selector("#problem:not([hidden])")
-    assert window.page.inner_text("#problem-text").startswith("This study is closed")
-    assert window.answers() == ["4", None, None, None]
-    assert window.page.evaluate("document.getElementById('questions').inert") is True
-    assert window.waiting() == 0
+    assert window.page.inner_text("#problem-text").startswith("This study is closed at the moment")
+    assert window.page.inner_text("#save") == "Closed: 1 kept here"
+    assert window.answers() == ["4", "2", None, None]
+    window.press("5", "Backspace")
+    assert window.answers() == ["4", "2", None, None]
+    assert window.waiting() == 1
     assert given(here)[0] == {"q1": "4"}
+    here.open(True)
+    window.page.wait_for_function("() => !document.getElementById('questions').inert", timeout=8000)
+    window.saved()
+    assert window.page.is_hidden("#problem")
+    assert given(here)[0] == {"q1": "4", "q2": "2"}
+    window.press("3", "5", "Enter")
+    window.until(2)
+    window.saved()
+    assert given(here)[0] == {"q1": "4", "q2": "2", "q3": "3", "q4": "5"}
 
 
 @pytest.mark.parametrize("status", [429, 502, 503])
@@ -368,13 +379,39 @@ def test_every_kind_of_question_is_answered_with_the_keyboard(widgets, browser):
         window.press("ArrowRight", "ArrowRight", "Tab", "Tab")
         window.press("2")
         window.page.keyboard.type("7,5")
-        window.press("Enter")
+        window.press("Tab", "Tab")
         window.page.keyboard.type("A <b>remark</b>")
         window.press("Tab")
         window.saved()
     assert given(widgets)[0] == {
         "q1": "not_applicable", "q2": "1", "sure": "52", "kind": "thing", "years": "7.5", "remark": "A <b>remark</b>",
     }  # fmt: skip
+
+
+def test_a_box_that_may_stay_empty_takes_no_keys_and_is_left_by_the_keyboard(widgets, browser):
+    with browsing(browser, **DESK) as window:
+        window.join(widgets.link("us"))
+        window.press("4", "4", "ArrowRight", "Tab", "Tab", "2")
+        window.page.keyboard.type("7")
+        window.press("Enter")
+        assert window.focused() == "next"
+        assert window.page.text_content("#told") == "This item is complete. Enter goes on to the next."
+        window.press("Enter")
+        window.until(2)
+        window.press("4", "4", "ArrowRight", "Tab", "Tab", "2")
+        window.page.focus("[data-question=remark] textarea")
+        window.page.keyboard.type("one")
+        window.press("Enter", "Escape")
+        assert window.focused() == "next"
+        window.page.focus("[data-question=years] input")
+        window.page.keyboard.type("8")
+        window.page.focus("[data-question=remark] textarea")
+        window.press("End")
+        window.press("Control+Enter")
+        window.until(3)
+        window.saved()
+    assert [one["years"] for one in given(widgets)[:2]] == ["7", "8"]
+    assert given(widgets)[1]["remark"] == "one"
 
 
 def test_every_kind_of_question_is_shown_again_as_it_was_answered(widgets, browser):

@@ -194,8 +194,13 @@ class _Curve:
             slice=chosen.subset,
             **self.context.names(pair),
         )
-        main = chosen == main_of(statistic, self.context.options.consensus, self.context.options.min_gap)
-        self.told += [{**asdict(chosen), "main": main}] * len(self.judges)
+        self.told += [{**asdict(chosen), "main": chosen == self._main(statistic)}] * len(self.judges)
+
+    def _main(self, statistic: str) -> Specification:
+        """What the audit prints; of labels without order the one definition that there is."""
+        main = main_of(statistic, self.context.options.consensus, self.context.options.min_gap)
+        nominal = self.context.panel.question.scale.nominal
+        return replace(main, consensus="mean", correction="no") if nominal else main
 
 
 def _ends(draws: Array, level: float) -> Ends:

@@ -133,8 +133,8 @@ def _add_recognition(context: Context, frame: PoolRows, roles: Mapping[str, Cont
     """Do the pools differ in what they think of the items while they agree on what the items show?
 
     yes when the pools diverge on the evaluation, place each culture on the same side and find most items
-    subjective; no when one of these fails; unknown without a gap test; not_asked without the placement and
-    subjectivity questions.
+    subjective; else which of these fails first: not_divergent, sides_differ, not_subjective; unknown without a gap
+    test or where the two questions have no answer; not_asked without the placement and subjectivity questions.
     """
     names = context.names(pair)
     label = "not_asked"
@@ -142,8 +142,7 @@ def _add_recognition(context: Context, frame: PoolRows, roles: Mapping[str, Cont
         p = frame.get("gap_test.p", context.panel.question.id, **names)
         agreed = _same_side(frame, roles["placement"].panel.question, roles["placement"], pair)
         shares = [frame.get("subjectivity", roles["subjectivity"].panel.question.id, name) for name in names.values()]
-        subjective = all(share is not None and share >= EVALUATIVE_SHARE for share in shares)
-        label = "unknown" if p is None else "yes" if p < GAP_LEVEL and agreed and subjective else "no"
+        label = recognition_label(p, agreed, shares)
     context.table.add(
         "gate.evaluation_not_recognition",
         None,
@@ -154,11 +153,33 @@ def _add_recognition(context: Context, frame: PoolRows, roles: Mapping[str, Cont
     )
 
 
-def _same_side(frame: PoolRows, question: Question, context: Context, pair: tuple[int, int]) -> bool:
-    """Whether both pools place every culture on the same side of the middle."""
+def recognition_label(p: float | None, same_side: bool | None, subjective: Sequence[float | None]) -> str:
+    """Of the gap test's p, whether the pools place each culture alike, and each pool's share of subjective items.
+
+    >>> recognition_label(0.01, True, [0.9, 0.8]), recognition_label(0.01, False, [0.9, 0.8])
+    ('yes', 'sides_differ')
+    >>> recognition_label(0.086, False, [0.1, 0.1]), recognition_label(0.01, None, [0.9, 0.8])
+    ('not_divergent', 'unknown')
+    """
+    if p is None:
+        return "unknown"
+    if p >= GAP_LEVEL:
+        return "not_divergent"
+    if same_side is False:
+        return "sides_differ"
+    if any(share is not None and share < EVALUATIVE_SHARE for share in subjective):
+        return "not_subjective"
+    return "unknown" if same_side is None or None in subjective else "yes"
+
+
+def _same_side(frame: PoolRows, question: Question, context: Context, pair: tuple[int, int]) -> bool | None:
+    """Whether both pools place every culture on the same side of the middle; None where one of them has no place."""
     cultures = [name for name in context.slices if name.startswith("culture=") and not is_crossed(name)] or ["all"]
-    for culture in cultures:
-        sides = [frame.get("placement", question.id, name, slice=culture) for name in context.names(pair).values()]
-        if any(side is None for side in sides) or (sides[0] > 0) != (sides[1] > 0):  # type: ignore[operator]
-            return False
-    return True
+    every = [
+        [frame.get("placement", question.id, name, slice=culture) for name in context.names(pair).values()]
+        for culture in cultures
+    ]
+    known = [(first, second) for first, second in every if first is not None and second is not None]
+    if any((first > 0) != (second > 0) for first, second in known):
+        return False
+    return True if len(known) == len(every) else None

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from voirdire.annotation.batches import spec_of
 from voirdire.annotation.database import Database
@@ -55,6 +55,17 @@ def work(db: Database, rater_id: str) -> list[Assignment]:
                 row.question, row.value, row.comment, row.language, row.seconds, row.answered_at
             )
     return [Assignment(row.id, row.item_id, row.kind, row.state, row.place, given[row.id]) for row in rows]
+
+
+def places_left(db: Database, batch_id: int, pool: str, now: float) -> bool:
+    """Whether somebody who joins the pool now gets an item. Changes nothing. Raises NotFoundError."""
+    with db.reading() as connection:
+        spec = spec_of(db, connection, batch_id)
+        gone = (table.c.state == "open") & (raters.c.seen_at < _ended(spec.study, now))
+        here = (table.c.batch_id == batch_id) & (table.c.pool == pool) & table.c.slot.is_not(None)
+        joined = table.join(raters, raters.c.id == table.c.rater_id)
+        taken = connection.execute(select(func.count()).select_from(joined).where(here, ~gone)).scalar_one()
+    return taken < spec.study.raters_per_item * len(spec.items)
 
 
 def release_expired(db: Database, batch_id: int, now: float) -> int:
@@ -121,12 +132,17 @@ def _apply(connection: Connection, filling: Filling, who: Row[Any], now: float) 
 
 def _release(connection: Connection, batch_id: int, pool: str, now: float, study: Study) -> int:
     """Take back what raters of a locked pool hold whose lease has ended."""
-    before = now - 60 * study.lease_minutes - seen_step(study)
+    before = _ended(study, now)
     open_ones = select(table.c.id).where(table.c.rater_id == raters.c.id, table.c.state == "open").exists()
     gone = (raters.c.batch_id == batch_id) & (raters.c.pool == pool) & (raters.c.seen_at < before) & open_ones
     locked = select(raters.c.id).where(gone).order_by(raters.c.id).with_for_update(of=raters, key_share=True)
     expired = connection.execute(locked).scalars().all()
     return _give_back(connection, batch_id, expired, now) if expired else 0
+
+
+def _ended(study: Study, now: float) -> float:
+    """The lease of those who were last seen before this moment has ended."""
+    return now - 60 * study.lease_minutes - seen_step(study)
 
 
 def _give_back(connection: Connection, batch_id: int, rater_ids: Sequence[str], now: float) -> int:

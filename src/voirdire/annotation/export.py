@@ -6,12 +6,14 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import polars as pl
 
 from voirdire.annotation.collected import Collected, collect
+from voirdire.annotation.corpus_changes import accepted_changes, changes_since
 from voirdire.annotation.database import Database
 from voirdire.annotation.material import Shown
 from voirdire.annotation.progress import progress_of
@@ -55,12 +57,13 @@ def write_export(database: Database, batch_id: int, shown: Shown, folder: Path, 
     ratings, and one that cannot be written to, is refused (UsageError).
     """
     collected, decided = collect(database, batch_id), decisions(database, batch_id)
+    told = told_changes(database, collected, shown, lang)
     folder = Path(folder)
     again = _check(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".voirdire-", dir=folder) as held:
-            names = write_files(collected, decided, shown, Path(held), lang)
+            names = write_files(collected, decided, shown, Path(held), lang, told)
             for name in names:
                 (folder / name).parent.mkdir(exist_ok=True)
                 shutil.move(Path(held) / name, folder / name)
@@ -71,10 +74,31 @@ def write_export(database: Database, batch_id: int, shown: Shown, folder: Path, 
     return [folder / name for name in names]
 
 
+def told_changes(database: Database, collected: Collected, shown: Shown, lang: str) -> tuple[str, ...]:
+    """Sentences on changes of the items since the batch was made: those taken on, then those since."""
+    since = changes_since(database, shown)
+    told = [
+        text(
+            "lead.export.changed_on", lang, date=f"{datetime.fromtimestamp(one.at, UTC):%Y-%m-%d}", **one.changes.told()
+        )
+        for one in accepted_changes(database)
+        if one.at >= collected.batch.created_at
+    ]
+    return (*told, *([] if since is None else [text("lead.export.changed_since", lang, **since.told())]))
+
+
 def write_files(
-    collected: Collected, decided: Mapping[str, Decision], shown: Shown, folder: Path, lang: str
+    collected: Collected,
+    decided: Mapping[str, Decision],
+    shown: Shown,
+    folder: Path,
+    lang: str,
+    changes: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """Write the files of ``FILES``, and the verdicts of a pilot, to an empty folder; gives their names."""
+    """Write the files of ``FILES``, and the verdicts of a pilot, to an empty folder; gives their names.
+
+    changes : sentences on changes of the items, for the README
+    """
     tables = audit_tables(collected, shown)
     (folder / COPY).parent.mkdir()
     write_table(tables.ratings, folder / RATINGS)
@@ -95,7 +119,7 @@ def write_files(
     for name, frame in beside.items():
         write_table(frame, folder / name)
     (folder / MANIFEST).write_text(_manifest(collected, shown), encoding="utf-8")
-    (folder / README).write_text(_readme(collected, shown, names, lang), encoding="utf-8")
+    (folder / README).write_text(_readme(collected, shown, names, lang, changes), encoding="utf-8")
     return names
 
 
@@ -148,7 +172,7 @@ def _entries(entries: Mapping[str, str | int | bool]) -> list[str]:
     return [f"{name} = {value}".replace("\x7f", "\\u007f") for name, value in told.items()]
 
 
-def _readme(collected: Collected, shown: Shown, names: Sequence[str], lang: str) -> str:
+def _readme(collected: Collected, shown: Shown, names: Sequence[str], lang: str, changes: Sequence[str]) -> str:
     spec, counts = collected.batch.spec, counts_of(collected)
     head = text("lead.export.title", lang, name=_line(shown.name), batch=_line(spec.name))
     about = text(
@@ -161,7 +185,8 @@ def _readme(collected: Collected, shown: Shown, names: Sequence[str], lang: str)
     )
     files = [f"- `{name}`: {text(f'lead.export.file.{_key(name)}', lang)}" for name in names if name != README]
     uses = text("lead.export.use", lang)
-    return "\n".join([f"# {head}", "", about, "", *files, "", uses, "", text("lead.export.formulas", lang), ""])
+    said = [line for sentence in changes for line in (_line(sentence), "")]
+    return "\n".join([f"# {head}", "", about, "", *said, *files, "", uses, "", text("lead.export.formulas", lang), ""])
 
 
 def _key(name: str) -> str:

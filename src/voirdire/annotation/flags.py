@@ -64,6 +64,7 @@ def flags(records: Sequence[Record], questions: Sequence[Asked]) -> dict[str, li
     Raters are compared with the others of their own pool only. Questions of free text are left out.
     """
     rated = [question for question in questions if question.widget != "text"]
+    measured = [question for question in rated if has_distances(question)]
     found: dict[str, list[Flag]] = {}
     for record in records:
         others = [other for other in records if other.pool == record.pool and other.rater != record.rater]
@@ -71,7 +72,7 @@ def flags(records: Sequence[Record], questions: Sequence[Asked]) -> dict[str, li
             *_same_answers(record, rated),
             *_speeding(record, [other.seconds for other in others], len(rated)),
             *_failed_gold(record),
-            *_repeats(record, others, rated),
+            *_repeats(record, others, measured),
         ]
     return found
 
@@ -177,6 +178,15 @@ def _failed_gold(record: Record) -> list[Flag]:
     asked, failed = len(record.gold), sum(not right for right in record.gold)
     p = at_least(failed, asked, SLIP)
     return [Flag("gold", {"failed": failed, "n": asked, "p": p})] if p < GOLD_LEVEL else []
+
+
+def has_distances(question: Asked) -> bool:
+    """Whether two answers can be compared by ``difference``: a typed number needs both ends for that.
+
+    >>> has_distances(Asked("age", "number", low=0)), has_distances(Asked("age", "number", low=0, high=120))
+    (False, True)
+    """
+    return question.widget != "number" or (question.low is not None and question.high is not None)
 
 
 def difference(question: Asked, first: str, second: str) -> float:

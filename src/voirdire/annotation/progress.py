@@ -10,7 +10,7 @@ import polars as pl
 
 from voirdire.annotation.collected import Collected, collect
 from voirdire.annotation.database import Database
-from voirdire.annotation.flags import Flag, Record, flags
+from voirdire.annotation.flags import LEAST_ANSWERS, Flag, Record, flags
 
 HERE_SECONDS = 600.0
 
@@ -152,15 +152,18 @@ def _raters(collected: Collected) -> tuple[RaterProgress, ...]:
 def _orders(rated: pl.DataFrame) -> dict[str, dict[str, list[str | None]]]:
     """rater -> question -> answers in the order shown."""
     found: dict[str, dict[str, list[str | None]]] = {}
-    questions = rated["question"].unique().to_list()
-    for (rater,), part in rated.group_by("rater_id", maintain_order=True):
-        wide = part.pivot("question", index="place", values="value").sort("place")
+    questions, place = rated["question"].unique().to_list(), " place"  # no question's name begins with a space
+    for (rater,), part in rated.rename({"place": place}).group_by("rater_id", maintain_order=True):
+        wide = part.pivot("question", index=place, values="value").sort(place)
         found[str(rater)] = {name: wide[name].to_list() for name in questions if name in wide.columns}
     return found
 
 
 def _others(rated: pl.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
-    """rater -> question -> answer -> its share among the pool's other answers to the items that the rater saw."""
+    """rater -> question -> answer -> its share among the pool's other answers to the items that the rater saw.
+
+    Of fewer than ``LEAST_ANSWERS`` other answers there is no share.
+    """
     keys = ["pool", "item_id", "question"]
     counts = rated.group_by(*keys, "value").agg(pl.len().alias("count"))
     mine = rated.select("rater_id", *keys)
@@ -168,7 +171,8 @@ def _others(rated: pl.DataFrame) -> dict[str, dict[str, dict[str, float]]]:
     own = rated.group_by("rater_id", "question", "value").agg(pl.len().alias("own"))
     left = seen.join(own, on=["rater_id", "question", "value"], how="left")
     left = left.with_columns(rest=pl.col("count") - pl.col("own").fill_null(0)).filter(pl.col("rest") > 0)
-    share = pl.col("rest") / pl.col("rest").sum().over("rater_id", "question")
+    total = pl.col("rest").sum().over("rater_id", "question")
+    left, share = left.filter(total >= LEAST_ANSWERS), pl.col("rest") / total
     found: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for rater, question, value, part in left.select("rater_id", "question", "value", share).iter_rows():
         found[rater][question][value] = part

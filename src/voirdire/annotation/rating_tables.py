@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any
 
 import polars as pl
@@ -95,7 +96,12 @@ def items_table(collected: Collected, shown: Shown) -> pl.DataFrame:
     tested = any(shown.items[name].split == "test" for name in chosen if name in shown.items)
     if "split" not in frame.columns or (tested and collected.batch.spec.kind == "rating"):
         return frame
-    return frame.rename({"split": UNTESTED_COLUMN})
+    return frame.rename({"split": next(name for name in _untested_names() if name not in frame.columns)})
+
+
+def _untested_names() -> Iterator[str]:
+    yield UNTESTED_COLUMN
+    yield from (f"{UNTESTED_COLUMN}_{number}" for number in count(2))
 
 
 def repeats_table(collected: Collected) -> pl.DataFrame:

@@ -170,7 +170,8 @@ events = Table(
 """Every change, only ever added to; those of a rater go when the rater is deleted. Numbers are not used again.
 
 kind : ``answer`` (value NULL: taken back), ``assigned``, ``returned``, ``taken_again``, ``joined``, ``finished``,
-``deleted``, ``opened``, ``closed``, ``invited``, ``revoked``; key : of an answer, made by the page
+``deleted``, ``opened``, ``closed``, ``invited``, ``revoked``, ``corpus_changed`` (value: digests and items, as JSON);
+key : of an answer, made by the page
 """
 
 verdicts = Table(

@@ -17,6 +17,7 @@ from voirdire.errors import UsageError
 from voirdire.texts import text
 
 if TYPE_CHECKING:
+    from voirdire.corpus.corpus import Note
     from voirdire.web.serving import Ready
     from voirdire.web.settings import Settings
 
@@ -40,6 +41,7 @@ ItemsPerRater = Annotated[int | None, _option("--items-per-rater", "study", "N")
 Repeats = Annotated[int | None, _option("--repeats", "study", "N")]
 Seed = Annotated[int | None, _option("--seed", "study", "N")]
 DatabaseUrl = Annotated[str | None, _option("--database", "service", "URL")]
+AcceptChanges = Annotated[bool, _option("--accept-changes", "service")]
 Host = Annotated[str, _option("--host", "service", "ADDRESS")]
 Port = Annotated[int, _option("--port", "service", "N")]
 PublicUrl = Annotated[str, _option("--public-url", "service", "URL")]
@@ -65,6 +67,7 @@ def annotate(
     repeats: Repeats = None,
     seed: Seed = None,
     database: DatabaseUrl = None,
+    accept_changes: AcceptChanges = False,
     host: Host = "127.0.0.1",
     port: Port = 8765,
     public_url: PublicUrl = "",
@@ -84,7 +87,7 @@ def annotate(
     if export is not None:
         _export(settings, export, batch, language, as_json=json)
         return
-    _serve(settings, workers, language, as_json=json)
+    _serve(settings, workers, language, accept_changes=accept_changes, as_json=json)
 
 
 def _check_installed() -> None:
@@ -134,7 +137,10 @@ def _write_template(corpus: Path, pools: tuple[str, ...], lang: str, *, as_json:
 def _export(settings: Settings, folder: Path, batch: int | None, lang: str, *, as_json: bool) -> None:
     from voirdire.web.serving import export_batch
 
-    files = export_batch(settings, folder, batch)
+    def warn(note: Note) -> None:
+        show.err(show.clean(text(note.key, lang, **note.fields)))
+
+    files = export_batch(settings, folder, batch, warn)
     if as_json:
         written = {path.name: str(path) for path in files}
         show.json({"command": "annotate", "folder": str(folder), "files": written})
@@ -142,12 +148,16 @@ def _export(settings: Settings, folder: Path, batch: int | None, lang: str, *, a
         show.out(text("cli_annotate.exported", lang, count=len(files), folder=show.clean(folder)))
 
 
-def _serve(settings: Settings, workers: int, lang: str, *, as_json: bool) -> None:
+def _serve(settings: Settings, workers: int, lang: str, *, accept_changes: bool, as_json: bool) -> None:
     from voirdire.web.serving import prepare, refuse, serve
 
     refuse(settings, workers)
     with show.Progress(lang) as progress:
-        ready = prepare(settings, time.time(), lambda done, total: progress("read", done / total))
+
+        def told(done: int, total: int) -> None:
+            progress("read", done / total)
+
+        ready = prepare(settings, time.time(), told, accept_changes=accept_changes)
     if as_json:
         show.json(document(ready))
     else:

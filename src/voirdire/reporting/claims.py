@@ -133,7 +133,7 @@ def divergent(c: Case) -> Answer | None:
         return None
     recognised = "not_asked" if seen is None or seen.label is None else seen.label
     status = UNSAID
-    if gap.label == "no" or recognised == "no":
+    if gap.label == "no" or recognised in ("not_divergent", "sides_differ", "not_subjective"):
         status = FAILS
     elif gap.label == "yes" and recognised == "yes":
         status = HOLDS

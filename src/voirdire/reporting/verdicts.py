@@ -148,7 +148,7 @@ def _pair_gate(view: View, words: Words, question: str, pair: tuple[str, str]) -
             sentence = words.t("with_number", sentence=sentence, number=number)
         sentences.append(sentence)
     recognition = _label(view.row("gate.evaluation_not_recognition", **place))
-    if recognition in {"yes", "no"}:
+    if recognition in {"yes", "sides_differ", "not_subjective"}:
         sentences.append(words.t(f"recognition.{recognition}", **names))
     if _label(view.row("composition", **place)) == "simpson":
         sentences.append(words.t("simpson", **names))

@@ -76,7 +76,8 @@ def spec_of_form(form: Mapping[str, str], shown: Shown, study: Study) -> BatchSp
     if wanted.items_per_rater is not None and wanted.repeats > wanted.items_per_rater:
         raise UsageError("lead.new.repeats_many", repeats=wanted.repeats, items=wanted.items_per_rater)
     items = _items(form, shown, study)
-    pairs = {item: pair for item, pair in shown.pairs.items() if item in set(items)}
+    asked = {*items, *(gold.item_id for gold in study.gold)}
+    pairs = {item: pair for item, pair in shown.pairs.items() if item in asked}
     return BatchSpec(name, for_pilot(wanted) if kind == "pilot" else wanted, items, kind, pairs)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
+from voirdire.annotation.assignments import places_left
 from voirdire.annotation.batches import batch
 from voirdire.annotation.invitations import by_token
 from voirdire.annotation.nouns import Batch, Invitation, PoolPlan, Rater
@@ -108,6 +109,17 @@ def known_here(request: Request, door: Door) -> Rater | None:
     session = session_of(request, "rater")
     here = rater(service.database, session.who) if session else None
     return here if here and here.invitation == door.invitation.id and here.state != "deleted" else None
+
+
+def barred(service: Service, door: Door) -> str:
+    """Why somebody new cannot join by a link now: ``closed``, ``full``, ``nothing`` (to rate); empty where they can."""
+    if not door.batch.open:
+        return "closed"
+    most = door.invitation.most_raters
+    if most is not None and door.invitation.joined >= most:
+        return "full"
+    left = places_left(service.database, door.batch.id, door.plan.name, service.now())
+    return "" if left else "nothing"
 
 
 def joined(service: Service, door: Door, screened: Screened) -> Rater:

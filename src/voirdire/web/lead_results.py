@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from voirdire.annotation.collected import collect
-from voirdire.annotation.export import write_files
+from voirdire.annotation.export import told_changes, write_files
 from voirdire.annotation.verdicts import VERDICTS, decide, decisions, item_verdicts
 from voirdire.errors import NotFoundError, UsageError
 from voirdire.reporting.render import POLICY, render_html
@@ -67,7 +67,9 @@ def export(request: Request, number: BatchId) -> Response:
     with TemporaryDirectory(prefix="voirdire-") as held, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
         decided = decisions(service.database, number)
         collected = collect(service.database, number)
-        for name in write_files(collected, decided, service.shown, Path(held), ui_language(request)):
+        lang = ui_language(request)
+        changes = told_changes(service.database, collected, service.shown, lang)
+        for name in write_files(collected, decided, service.shown, Path(held), lang, changes):
             out.write(Path(held) / name, f"ratings-{number}/{name}")
     headers = {"content-disposition": f'attachment; filename="ratings-{number}.zip"'}
     return Response(packed.getvalue(), media_type="application/zip", headers=headers)

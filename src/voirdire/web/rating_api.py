@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from voirdire.annotation.answers import save
-from voirdire.annotation.assignments import finish
+from voirdire.annotation.assignments import assign, finish
+from voirdire.annotation.batches import batch
 from voirdire.annotation.nouns import Given
 from voirdire.annotation.raters import resume_link, seen, set_language
 from voirdire.annotation.refusals import Closed
@@ -80,9 +81,11 @@ def resume(request: Request, rater: RaterActing) -> ResumeLink:
 def finishing(request: Request, rater: RaterActing) -> Finished:
     """Say that all items are complete and that the answers stand."""
     service = service_of(request)
+    if not batch(service.database, rater.batch).open:
+        raise Closed("annotation.closed", value=rater.batch)
+    # what went back while the rater was away is theirs again where it is free
+    assign(service.database, rater.id, service.now())
     desk = desk_of(service, rater)
-    if not desk.batch.open:
-        raise Closed("annotation.closed", value=desk.batch.id)
     if not desk.complete:
         raise NotFinished("rating.not_finished", done=desk.done, total=len(desk.work))
     finish(service.database, rater.id, service.now())

@@ -14,7 +14,7 @@ from voirdire.annotation.raters import by_resume, seen, set_language
 from voirdire.annotation.refusals import Closed, Full
 from voirdire.annotation.wording import said
 from voirdire.texts import catalogue
-from voirdire.web.joining import Door, door_of, gaps, joined, known_here, paragraphs
+from voirdire.web.joining import Door, barred, door_of, gaps, joined, known_here, paragraphs
 from voirdire.web.pages import page, ui_language, ui_of
 from voirdire.web.rating_view import Desk, desk_of, items_told, language_names, session_told
 from voirdire.web.screening import Screened, read_form
@@ -37,7 +37,8 @@ router = APIRouter(include_in_schema=False)
 AHEAD = 6
 SAYINGS = (
     "saved", "saving", "waiting", "waiting_busy", "progress", "item", "minutes", "moment", "missing", "complete",
-    "undone", "refused", "nobody", "somebody", "not_now", "copied", "unset", "closed",
+    "complete_writing", "undone", "refused", "nobody", "somebody", "not_now", "copied", "unset", "closed",
+    "waiting_closed",
 )  # fmt: skip
 """Sentences of the script, keys of ``rating.say``."""
 
@@ -52,9 +53,8 @@ def joining(request: Request, token: str) -> Response:
     known = known_here(request, door)
     if known is not None:
         return _enter(request, known, "/rate")
-    if not door.batch.open:
-        return _stop(request, "closed", door.ui, status=409)
-    return _form(request, door)
+    why = barred(service_of(request), door)
+    return _stop(request, why, door.ui, status=409) if why else _form(request, door)
 
 
 @router.post("/join/{token}")
@@ -69,6 +69,8 @@ def join_by_form(request: Request, token: str, form: VisitorForm) -> Response:
     screened = read_form(door.batch.spec.study.screening, form)
     if not screened.complete:
         return _form(request, door, screened)
+    if known_here(request, door) is None and barred(service_of(request), door) == "nothing":
+        return _stop(request, "nothing", door.ui, status=409)
     try:
         rater = joined(service_of(request), door, screened)
     except Full:

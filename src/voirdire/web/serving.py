@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from voirdire.annotation.batches import batches, create_batch
+from voirdire.annotation.corpus_changes import Changes, bind_corpus, changes_since
 from voirdire.annotation.database import Database
 from voirdire.annotation.export import write_export
 from voirdire.annotation.material import Shown, check_pictures, read_shown
 from voirdire.annotation.nouns import Batch, BatchSpec, Study
-from voirdire.annotation.service_state import bind_corpus, set_lead
+from voirdire.annotation.service_state import set_lead
 from voirdire.corpus.corpus import Note
 from voirdire.errors import UsageError
 from voirdire.texts import text
@@ -44,12 +45,20 @@ class Ready:
     known: int
 
 
-def prepare(settings: Settings, now: float, told: Callable[[int, int], None] = lambda _done, _all: None) -> Ready:
+def prepare(
+    settings: Settings,
+    now: float,
+    told: Callable[[int, int], None] = lambda _done, _all: None,
+    *,
+    accept_changes: bool = False,
+) -> Ready:
     """Make the database ready: its tables, a first batch of all items that are to be rated, the lead's secret.
 
     The secret is that of the environment variable VOIRDIRE_LEAD_SECRET, or a new one at each start; kept is a hash.
     Every image is looked at once; told : is called with how many were looked at and how many there are.
-    Raises UsageError for a database that belongs to another corpus, InputError for an image that cannot be shown.
+    accept_changes : go on with items that were changed since; those of batches must all be there
+    Raises UsageError for a database that belongs to another corpus or to other items, InputError for an image that
+    cannot be shown.
     """
     settings = checked(settings)
     shown = read_shown(Path(settings.corpus))
@@ -58,7 +67,7 @@ def prepare(settings: Settings, now: float, told: Callable[[int, int], None] = l
     database = Database.open(settings.database)
     try:
         database.migrate()
-        bind_corpus(database, shown.digest, shown.name)
+        changes = bind_corpus(database, shown, now, accept=accept_changes)
         known = batches(database)
         made = None if known else create_batch(database, _first(shown, found.study, settings.lang), now)
         secret = _lead_secret()
@@ -66,14 +75,20 @@ def prepare(settings: Settings, now: float, told: Callable[[int, int], None] = l
     finally:
         database.dispose()
     link, count = f"{settings.url}/lead/enter#{secret}", len(known) + (made is not None)
-    return Ready(settings, shown, found.study, (*shown.notes, *found.notes), link, made, count)
+    notes = (*shown.notes, *found.notes, *_accepted(changes))
+    return Ready(settings, shown, found.study, notes, link, made, count)
+
+
+def _accepted(changes: Changes | None) -> tuple[Note, ...]:
+    return () if changes is None else (Note("annotation.changes_accepted", changes.told(), "warning"),)
 
 
 def _first(shown: Shown, study: Study, lang: str) -> BatchSpec:
     """All items that are to be rated: the test items and those that demonstrations are drawn from."""
     golden = {gold.item_id for gold in study.gold}
     rated = [item for item in shown.items.values() if item.split in ("test", "demonstration") and item.id not in golden]
-    pairs = {item.id: item.pair for item in rated if item.pair}
+    asked = {*golden, *(item.id for item in rated)}
+    pairs = {item: pair for item, pair in shown.pairs.items() if item in asked}
     return BatchSpec(text("web.first_batch", lang), study, tuple(item.id for item in rated), "rating", pairs)
 
 
@@ -84,16 +99,22 @@ def _lead_secret() -> str:
     return given or secrets.token_urlsafe(24)
 
 
-def export_batch(settings: Settings, folder: Path, number: int | None = None) -> list[Path]:
+def export_batch(
+    settings: Settings, folder: Path, number: int | None = None, warn: Callable[[Note], None] = lambda _note: None
+) -> list[Path]:
     """Write a batch's ratings to a folder; without a number the only batch. Raises UsageError where there are several.
 
+    warn : is called where items have changed since the service was last started; those of the corpus now are written
+    Raises UsageError when an item that was rated is gone.
     Answers that are given while it runs are in it or not, each as a whole.
     """
     shown = read_shown(Path(settings.corpus))
     database = Database.open(settings.database)
     try:
         database.migrate()
-        bind_corpus(database, shown.digest, shown.name)
+        changes = changes_since(database, shown)
+        if changes is not None:
+            warn(Note("annotation.changes_exported", changes.told(), "warning"))
         known = {batch.id: batch for batch in batches(database)}
         if number is None and len(known) == 1:
             number = next(iter(known))

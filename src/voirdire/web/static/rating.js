@@ -16,6 +16,7 @@ const SLOW = 800;
 
 let page = null;
 let slow = 0;
+let why = "waiting";
 
 function problem(sentence) {
   byId("problem").hidden = sentence === "";
@@ -26,12 +27,28 @@ function state(name, count) {
   clearTimeout(slow);
   if (name === "saving") {
     if (byId("save").dataset.state === "saved") slow = setTimeout(() => tell("saving", words.saving), SLOW);
-    else if (byId("save").dataset.state === "waiting") tell("waiting", filled(words.waiting, { count }));
+    else if (byId("save").dataset.state === "waiting") tell("waiting", filled(kept(why), { count }));
     return;
   }
   if (name === "nobody" || name === "somebody") problem(words[name]);
-  const sentence = { saved: words.saved, busy: words.waiting_busy }[name] ?? words.waiting;
-  tell(name === "saved" ? "saved" : "waiting", filled(sentence, { count }));
+  if (name === "closed" && !page.held) {
+    problem(words.closed);
+    page.hold(true);
+  }
+  why = name;
+  if (name === "saved") tell("saved", words.saved);
+  else tell("waiting", filled(kept(name), { count }));
+}
+
+function kept(name) {
+  return { busy: words.waiting_busy, closed: words.waiting_closed }[name] ?? words.waiting;
+}
+
+// The batch takes answers again: the rater goes on where they were.
+function reopened() {
+  if (!page.held) return;
+  problem("");
+  page.hold(false);
 }
 
 function tell(name, sentence) {
@@ -41,16 +58,18 @@ function tell(name, sentence) {
 }
 
 function refused(entry, error) {
+  reopened();
   page.refused(entry, error);
-  const closed = error.key === "annotation.closed";
-  problem(closed ? words.closed : filled(words.refused, { why: error.message }));
-  if (closed) byId("questions").inert = true;
+  problem(filled(words.refused, { why: error.message }));
 }
 
 const api = new Api(data.root, session.csrf, session.language);
 const queue = new Queue(api, session.rater, {
   changed: state,
-  saved: (entry, body, left) => page.saved(entry, body, left),
+  saved: (entry, body, left) => {
+    reopened();
+    page.saved(entry, body, left);
+  },
   refused,
 });
 const items = new Items(api, data.window, data.ahead, (assignment) => queue.pending(assignment));
@@ -84,6 +103,7 @@ async function finish() {
   const { status, body } = await api.post("/api/finish", {});
   byId("finish").disabled = false;
   if (status === 200) location.assign(body.url);
+  else if (body?.error?.key === "rating.not_finished") location.assign(`${data.root}/rate`);
   else problem(body?.error?.message ?? words.not_now);
 }
 

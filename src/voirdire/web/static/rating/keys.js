@@ -1,6 +1,8 @@
-// Keys: digits answer, Enter goes on, Backspace and u go back. Single keys can be switched off.
+// Keys: digits answer, Enter goes on, Backspace and u go back. Single keys can be switched off. In a text box Ctrl+Enter
+// goes on and Escape leaves the box.
 
 const SETTING = "voirdire.keys";
+const byId = (id) => document.getElementById(id);
 
 export class Keys {
   constructor(page, questions, open) {
@@ -15,14 +17,30 @@ export class Keys {
   }
 
   #pressed(event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.defaultPrevented || event.altKey || event.isComposing) return;
     if (document.querySelector("dialog[open]")) return;
-    const typing = event.target.matches("input[type=text], input[type=number], textarea");
-    const meant = event.key === "Enter" ? this.#enter(event, typing) : this.single && !typing && this.#key(event);
-    if (meant) event.preventDefault();
+    if (this.#meant(event)) event.preventDefault();
   }
 
   // True where the key was meant for the page.
+  #meant(event) {
+    const typing = event.target.matches("input[type=text], input[type=number], textarea");
+    if (event.ctrlKey || event.metaKey) return event.key === "Enter" && this.#nextItem(event);
+    if (event.key === "Enter") return this.#enter(event, typing);
+    if (typing) return event.key === "Escape" && this.#leave();
+    return this.single && this.#key(event);
+  }
+
+  #nextItem(event) {
+    if (!event.repeat) this.page.next();
+    return true;
+  }
+
+  #leave() {
+    byId("next").focus();
+    return true;
+  }
+
   #enter(event, typing) {
     if (event.repeat || event.target.closest("button, a, summary")) return false;
     if (typing) {
@@ -47,7 +65,7 @@ export class Keys {
   }
 
   #digit(digit, event) {
-    if (event.repeat || this.page.atEnd || !this.page.item) return false;
+    if (event.repeat || this.page.atEnd || this.page.held || !this.page.item) return false;
     const question = this.#here(event.target) ?? this.page.lacking()[0];
     if (!question?.choose(digit)) return false;
     this.#onwards(question);
@@ -58,10 +76,11 @@ export class Keys {
     return this.questions.find((question) => question.root.contains(target));
   }
 
+  // To the next question, past boxes for text that may stay empty: there keys would type.
   #onwards(question) {
-    const next = this.questions[this.questions.indexOf(question) + 1];
+    const next = this.questions.slice(this.questions.indexOf(question) + 1).find((one) => one.required || !one.typed);
     if (next) next.focus();
-    else document.getElementById("next").focus();
+    else byId("next").focus();
   }
 }
 

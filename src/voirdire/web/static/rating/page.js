@@ -71,7 +71,7 @@ export class Page {
 
   // Take the last answer of this item back; without one, go to the item before.
   undo() {
-    const step = this.undone.pop();
+    const step = this.held ? undefined : this.undone.pop();
     if (!step || this.atEnd) {
       this.back();
       return;
@@ -103,6 +103,16 @@ export class Page {
 
   say(sentence) {
     byId("told").textContent = sentence;
+  }
+
+  get held() {
+    return byId("questions").inert;
+  }
+
+  // While the batch is closed nothing can be answered; afterwards the page goes on where it was.
+  hold(yes) {
+    byId("questions").inert = yes;
+    if (!yes && this.item && !byId("desk").hidden) this.#begin();
   }
 
   // An answer is saved: its item, and the rater's numbers when nothing else is on its way.
@@ -151,7 +161,12 @@ export class Page {
       }, question.typed ? 0 : SETTLE);
     }
     this.#progress();
-    if (!was && complete(item, this.questions)) this.say(this.words.complete);
+    if (!was && complete(item, this.questions)) this.#complete();
+  }
+
+  #complete() {
+    const writing = document.activeElement?.matches("textarea");
+    this.say(writing ? this.words.complete_writing : this.words.complete);
   }
 
   #show(item) {
@@ -179,7 +194,7 @@ export class Page {
 
   // The first question without an answer has the focus: in a new item the first one.
   #begin() {
-    const first = this.lacking()[0] ?? this.questions[0];
+    const first = this.lacking()[0] ?? this.questions.find((one) => one.required || !one.typed) ?? this.questions[0];
     const touch = matchMedia("(hover: none)").matches;
     if (first.typed && touch) byId("main").focus({ preventScroll: true });
     else first.focus({ preventScroll: true });

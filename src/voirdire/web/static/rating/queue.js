@@ -4,6 +4,9 @@
 import { pauseAfter } from "./api.js";
 
 const REFUSED = new Set([400, 404, 409, 410, 413, 422]);
+// A closed batch is asked often whether it is open again, and seldom after some minutes.
+const CLOSED_STEP = 3;
+const CLOSED_ATTEMPTS = 100;
 
 function randomKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(18));
@@ -19,15 +22,15 @@ class Shelf {
 
   read() {
     const names = Object.keys(this.storage ?? {}).filter((name) => name.startsWith(this.prefix));
-    return names.sort().map((name) => JSON.parse(this.storage.getItem(name)));
+    return names.sort().map((name) => ({ ...JSON.parse(this.storage.getItem(name)), ready: 0 }));
   }
 
+  // A full storage refuses; what stands in it can still be taken out.
   write(entry) {
-    if (!this.storage) return;
     try {
-      this.storage.setItem(this.prefix + entry.id, JSON.stringify(entry));
-    } catch {
-      this.storage = null;
+      this.storage?.setItem(this.prefix + entry.id, JSON.stringify(entry));
+    } catch (error) {
+      console.info(error);
     }
   }
 
@@ -52,12 +55,13 @@ export class Queue {
     this.told = told;
     this.shelf = new Shelf(`voirdire.answer.${rater}.`);
     this.entries = this.shelf.read();
-    this.count = 0;
+    this.latest = Math.max(0, ...this.entries.map((entry) => parseInt(entry.id, 10)));
     this.failures = 0;
     this.flying = null;
     this.running = false;
     this.emptied = [];
     this.rouse = () => {};
+    window.addEventListener("storage", (event) => this.#elsewhere(event));
   }
 
   get size() {
@@ -73,13 +77,12 @@ export class Queue {
   put(answer, settle = 0) {
     const same = (entry) => entry.assignment === answer.assignment && entry.question === answer.question;
     const older = this.entries.filter((entry) => same(entry) && entry !== this.flying);
-    this.count += 1;
     const key = randomKey();
-    const order = `${String(Date.now()).padStart(15, "0")}.${String(this.count).padStart(6, "0")}`;
-    const entry = { ...answer, key, id: `${order}.${key}`, ready: Date.now() + settle };
+    this.latest = Math.max(this.latest + 1, Date.now());
+    const entry = { ...answer, key, id: `${String(this.latest).padStart(15, "0")}.${key}`, ready: performance.now() + settle };
+    older.forEach((one) => this.shelf.remove(one));
     this.shelf.write(entry);
     this.entries = [...this.entries.filter((one) => !older.includes(one)), entry];
-    older.forEach((one) => this.shelf.remove(one));
     this.told.changed("saving", this.size);
     this.run();
   }
@@ -101,7 +104,11 @@ export class Queue {
     this.running = true;
     while (this.size) {
       const entry = this.entries[0];
-      const early = entry.ready - Date.now();
+      if (entry.gone) {
+        this.#drop(entry);
+        continue;
+      }
+      const early = entry.ready - performance.now();
       if (early > 0) {
         await this.#pause(early);
         continue;
@@ -119,6 +126,14 @@ export class Queue {
       const timer = setTimeout(resolve, milliseconds);
       this.rouse = () => { clearTimeout(timer); resolve(); };
     });
+  }
+
+  // Another window has saved this answer, or another one stands in its place there: sent from here, it would come last.
+  #elsewhere({ key, newValue }) {
+    const entry = newValue === null && this.entries.find((one) => this.shelf.prefix + one.id === key);
+    if (!entry) return;
+    entry.gone = true;
+    if (!this.flying) this.rouse();
   }
 
   #drop(entry) {
@@ -140,12 +155,17 @@ export class Queue {
       this.told.saved(entry, body, this.size);
       return 0;
     }
-    if (REFUSED.has(status)) {
+    const closed = body?.error?.key === "annotation.closed";
+    if (REFUSED.has(status) && !closed) {
       this.#drop(entry);
       this.told.refused(entry, body.error ?? { key: "", message: String(status) });
       return 0;
     }
     this.failures += 1;
+    if (closed) {
+      this.told.changed("closed", this.size);
+      return pauseAfter(this.failures < CLOSED_ATTEMPTS ? Math.min(this.failures, CLOSED_STEP) : this.failures);
+    }
     const state = status === 401 ? "nobody" : status === 403 ? await this.#renewed() : status === 0 ? "waiting" : "busy";
     if (state === "renewed" && this.failures < 3) return 0;
     this.told.changed(state === "renewed" ? "busy" : state, this.size);

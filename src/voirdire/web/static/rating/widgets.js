@@ -2,6 +2,8 @@
 
 const NONE = "not_applicable";
 const TYPING = 700;
+// A number such as 1,000: one thousand to some, one to others. It is sent as it stands, and the service asks again.
+const AMBIGUOUS = /^-?[1-9]\d{0,2}(,\d{3})+$/;
 
 // changed(question, typed): the rater has answered; typed says that more may follow
 export function widget(root, changed, words) {
@@ -121,6 +123,7 @@ class Range extends Question {
 
   set value(value) {
     this.#set(value === NONE ? null : value, value === NONE);
+    this.taken = value;
   }
 
   #take() {
@@ -180,7 +183,9 @@ class Typed extends Question {
     if (this.none?.checked) return NONE;
     const said = this.input.value.trim();
     if (said === "") return null;
-    return this.root.dataset.widget === "number" ? said.replace(",", ".") : said;
+    if (this.root.dataset.widget !== "number") return said;
+    const number = said.normalize("NFKC").replace("\u2212", "-");
+    return AMBIGUOUS.test(number) ? number : number.replace(",", ".");
   }
 
   set value(value) {

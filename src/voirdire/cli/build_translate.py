@@ -114,7 +114,7 @@ def verify(
 
     spoken = ctx.find_object(str) or "en"
     if status:
-        _refuse_beside(by=by, text=words, take=take, note=note, withdraw=withdraw or None)
+        _refuse_beside("--status", by=by, text=words, take=take, note=note, withdraw=withdraw or None)
         found = read_standings(folder)
         shown = {name: one for name, one in found.items() if text_id in (None, name, one.unit.id, one.unit.concept)}
         if text_id is not None and not shown:
@@ -124,6 +124,8 @@ def verify(
         return
     if text_id is None:
         raise UsageError("translation.verify.no_text")
+    if withdraw:
+        _refuse_beside("--withdraw", text=words, take=take)
     said: dict[str, Any] = {"by": by or "", "text": words, "take": take, "note": note or "", "withdraw": withdraw}
     one = build_verify(folder, text_id, **said)
     if json:
@@ -133,10 +135,10 @@ def verify(
     show.out(text("cli_translate.withdrawn" if withdraw else "cli_translate.verified", spoken, **told))
 
 
-def _refuse_beside(**options: object) -> None:
+def _refuse_beside(other: str, **options: object) -> None:
     for name, value in options.items():
         if value is not None:
-            raise UsageError("translation.verify.beside", option=f"--{name}")
+            raise UsageError("translation.verify.beside", option=f"--{name}", other=other)
 
 
 def _listed(given: Iterable[str] | None) -> tuple[str, ...]:
@@ -264,7 +266,7 @@ def _document(result: Translated, lang: str) -> dict[str, Any]:
     found["states"] = dict(Counter(one.state for one in result.standings.values()))
     found["taken"] = [one.name for one in result.taken]
     found["texts"] = [_row(one, lang) for one in result.standings.values()]
-    found["cost_usd"] = sum(now.cost or 0.0 for now in result.progress[-1:])
+    found["cost_usd"] = result.progress[-1].cost if result.progress else None
     found["calls"] = sum(judge.calls for now in result.progress for judge in now.judges)
     if result.stopped is not None:
         error = result.stopped

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from tests.construction.mock_translator import KEY, State, back, forward, serving
 from tests.construction.translation_world import CALL, ENVIRONMENT, MODEL, PRICES, corpus, states, translate
+from tests.mock_provider.plan import Behaviour
+from tests.mock_provider.process import spawn
 
 from voirdire.app.build_translate import build_translate
 from voirdire.construction.concepts import read_concepts
@@ -242,3 +244,24 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
         known, held = sum(ledger.costs().values()), ledger.held()
     assert known == pytest.approx(120 * CALL)
     assert known + held >= sum(state.ids.values()) * CALL - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("judge", "path", "key"),
+    [
+        ("openai/gpt-4o", "/v1", "OPENAI_API_KEY"),
+        ("anthropic/claude-opus-4-7", "", "ANTHROPIC_API_KEY"),
+        ("google/gemini-2.5-pro", "/v1beta", "GEMINI_API_KEY"),
+    ],
+)
+def test_every_wire_format(tmp_path: Path, judge: str, path: str, key: str) -> None:
+    """Bodies that the providers' schemas allow, with room for a translation; failures on the way are asked again."""
+    folder = corpus(tmp_path / "mine", ["tea", "rice", "soup", "cake", "wine", "bread"])
+    behaviour = Behaviour(content="你会喜欢它吗？", validate=True, server=0.2, rate_limit=0.2, retry_after=0.01, seed=3)
+    with spawn(behaviour) as mock:
+        result = translate(folder, f"{mock.url}{path}", judge=judge, environment={key: KEY})
+        counts = mock.stats()["counts"]
+    assert set(states(result).values()) == {"proposed"}
+    assert {one.candidate for one in result.standings.values()} == {"你会喜欢它吗？"}
+    assert counts.get("refused_body", 0) == 0
+    assert counts["calls"] > 6

@@ -188,6 +188,8 @@ def _end_lines(result: Translated, folder: Path, lang: str) -> list[str]:
     lines += [f"  {failure(one, lang)}" for one in failed[:SHOWN]]
     if len(failed) > SHOWN:
         lines.append(text("cli_translate.more", lang, count=f"{len(failed) - SHOWN:,}"))
+    if failed:
+        lines.append(text("cli_translate.failed_next", lang))
     lines.append(state_line(states, lang))
     if any(state != "verified" for state in states):
         lines.append(text("cli_translate.next", lang, folder=show.clean(folder)))
@@ -205,13 +207,14 @@ def state_line(states: Mapping[str, int], lang: str) -> str:
 def failure(one: Standing, lang: str) -> str:
     """Why there is no translation of a text."""
     assert one.proposal is not None
-    why = one.proposal.why
-    label, _, said = why.partition(": ")
+    told = {"name": show.clean(one.name), "model": show.clean(one.proposal.model)}
     if one.proposal.status == "malformed":
+        label, _, said = one.proposal.why.partition(": ")
         key = f"translation.why.{label}"
-        why = f"{text(key if has(key, lang) else 'translation.why.other', lang)}: {said[:80]}"
-    told = {"name": show.clean(one.name), "model": show.clean(one.proposal.model), "why": show.clean(why[:160]) or "-"}
-    return text(f"cli_translate.failed_{one.proposal.status}", lang, **told)
+        why = text(key if has(key, lang) else "translation.why.other", lang)
+        return text("cli_translate.failed_malformed", lang, **told, why=why, said=show.clean(said[:80]) or "-")
+    why = show.clean(one.proposal.why[:160]) or "-"
+    return text(f"cli_translate.failed_{one.proposal.status}", lang, **told, why=why)
 
 
 def _failed(one: Standing) -> bool:

@@ -265,3 +265,12 @@ def test_every_wire_format(tmp_path: Path, judge: str, path: str, key: str) -> N
     assert {one.candidate for one in result.standings.values()} == {"你会喜欢它吗？"}
     assert counts.get("refused_body", 0) == 0
     assert counts["calls"] > 6
+
+
+def test_what_a_model_does_not_take_is_told(tmp_path: Path) -> None:
+    more = "[translation]\nparameters = { temperature = 0 }"
+    folder = corpus(tmp_path / "mine", ["tea"], more=more)
+    with spawn(Behaviour(content="你会喜欢它吗？", validate=True)) as mock:
+        result = translate(folder, mock.url, judge="anthropic/claude-opus-4-7", environment={"ANTHROPIC_API_KEY": KEY})
+    assert [note.key for note in result.notes] == ["spending.note_dropped"]
+    assert states(result) == {"tea/prompt/zh": "proposed"}

@@ -13,6 +13,7 @@ from voirdire.cli import judging_progress as jp
 from voirdire.cli import options as o
 from voirdire.cli import show
 from voirdire.cli.build import add
+from voirdire.cli.build_check import tell_notes
 from voirdire.cli.build_images import ImageBoard
 from voirdire.errors import UsageError
 from voirdire.texts import has, text
@@ -87,6 +88,7 @@ def translate(
     if json:
         show.json({"command": "build translate", **_document(result, spoken)})
     else:
+        tell_notes(result.notes, spoken)
         for line in _end_lines(result, folder, spoken):
             show.out(line)
     if result.stopped is not None and json:
@@ -270,6 +272,7 @@ def _document(result: Translated, lang: str) -> dict[str, Any]:
     found["taken"] = [one.name for one in result.taken]
     found["texts"] = [_row(one, lang) for one in result.standings.values()]
     found["cost_usd"] = result.progress[-1].cost if result.progress else None
+    found["notes"] = [text(note.key, lang, **note.fields) for note in result.notes]
     found["calls"] = sum(judge.calls for now in result.progress for judge in now.judges)
     if result.stopped is not None:
         error = result.stopped

@@ -17,6 +17,8 @@ from tests.construction.freeze_world import built, freeze, ratings
 
 from voirdire.app.audit import audit
 from voirdire.app.build_split import build_split
+from voirdire.app.exporting import export
+from voirdire.app.importing import take_in
 from voirdire.app.run import run as run_judges
 from voirdire.app.validate import validate
 from voirdire.cli.main import run
@@ -191,3 +193,19 @@ def test_a_kill_leaves_no_half_corpus(world: Path, tmp_path: Path, place: str, w
     assert validate(out, draws=20).meta["corpus"]["version"] == "1.0"
     assert [one.version for one in releases(read_history(folder))] == ["1.0"]
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_release_names_the_version_and_what_was_allowed(world: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(world / "before", tmp_path / "built"))
+    bare = ratings(tmp_path / "bare", side=False)
+    allowed = {"recognition": "placement was *not* asked"}
+    frozen = freeze(folder, tmp_path / "corpus", bare, version="1.0", allowed=allowed)
+    export("csv", tmp_path / "corpus", tmp_path / "release")
+    told = tomllib.loads((tmp_path / "release" / "corpus.toml").read_text("utf-8"))
+    assert (told["origin"]["version"], told["origin"]["digest"]) == ("1.0", frozen.digest)
+    assert told["allowed"] == [{"check": "recognition", "reason": "placement was *not* asked"}]
+    sheets = [path.read_text("utf-8") for path in (tmp_path / "release").rglob("*.md")]
+    assert any("placement was \\*not\\* asked" in sheet and frozen.digest[:12] in sheet for sheet in sheets)
+    take_in("csv", [tmp_path / "release"], tmp_path / "again")
+    assert tomllib.loads((tmp_path / "again" / "corpus.toml").read_text("utf-8"))["origin"] == told["origin"]
+    assert audit(tmp_path / "again", **QUICK).meta["corpus"] == {}

@@ -210,6 +210,16 @@ def start(folder: Path, url: str, prices: Path, budget: float = 1000.0) -> subpr
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
 
 
+def killed_after(state: State, calls: int, process: subprocess.Popen[str], more: float) -> None:
+    """Kill a session some time after so many further calls have come, unless it ends before."""
+    before, until = sum(state.ids.values()), time.monotonic() + 60
+    while sum(state.ids.values()) < before + calls and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(more)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
 @pytest.mark.slow
 def test_killed_and_resumed(tmp_path: Path) -> None:
     """Killed at moments of its own: nothing is lost, only calls in flight are repeated, the budget counts them."""
@@ -220,14 +230,7 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
     kills = 0
     with serving(State(latency=0.05)) as (url, state):
         while kills < 4:
-            before = sum(state.ids.values())
-            process = start(folder, url, prices)
-            until = time.monotonic() + 60
-            while sum(state.ids.values()) < before + 8 and time.monotonic() < until and process.poll() is None:
-                time.sleep(0.01)
-            time.sleep(float(rng.uniform(0, 0.2)))
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
+            killed_after(state, 8, start(folder, url, prices), float(rng.uniform(0, 0.2)))
             kills += 1
         state.latency = 0.0
         process = start(folder, url, prices)
@@ -244,6 +247,25 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
         known, held = sum(ledger.costs().values()), ledger.held()
     assert known == pytest.approx(120 * CALL)
     assert known + held >= sum(state.ids.values()) * CALL - 1e-9
+
+
+@pytest.mark.slow
+def test_the_budget_holds_over_kills(tmp_path: Path) -> None:
+    """Whatever was in flight when a session was killed is counted as spent: the sum of all calls stays below."""
+    folder = corpus(tmp_path / "mine", [f"c{place}" for place in range(200)])
+    prices = tmp_path / "prices.toml"
+    prices.write_text(PRICES)
+    budget = 30.0
+    with serving(State(latency=0.03)) as (url, state):
+        for kill in range(3):
+            killed_after(state, 20, start(folder, url, prices, budget), 0.02 * kill)
+            assert sum(state.ids.values()) * CALL <= budget
+        process = start(folder, url, prices, budget)
+        said, wrong = process.communicate(timeout=100)
+    assert process.returncode == 0, wrong
+    assert "budget" in said
+    assert sum(state.ids.values()) * CALL <= budget
+    assert len(state.ids) > 40
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ RATINGS = pl.DataFrame(
     }
 )
 JUDGMENTS = pl.DataFrame({"item_id": ["a", "b"], "judge": "m", "rating": [3, 4]})
-NO_OPTION = {"name", "simulated"}
+NO_OPTION = {"name", "simulated", "frozen"}
 
 
 def test_every_option_of_python_is_on_the_command_line() -> None:

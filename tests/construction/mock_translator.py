@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 import time
 from collections import Counter
@@ -113,13 +114,22 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing: the tests look at the state."""
 
 
+class Server(ThreadingHTTPServer):
+    """A server that says nothing of clients that were killed."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def serving(state: State | None = None) -> Iterator[tuple[str, State]]:
     """Address (as a base URL) and state of a server for the length of a ``with``."""
     known = state or State()
     handler = type("Own", (Handler,), {"state": known, "protocol_version": "HTTP/1.1"})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from tests.construction.mock_translator import KEY, State, back, forward, serving
 from tests.construction.translation_world import CALL, ENVIRONMENT, MODEL, PRICES, corpus, states, translate
+from tests.mock_provider.plan import Behaviour
+from tests.mock_provider.process import spawn
 
 from voirdire.app.build_translate import build_translate
 from voirdire.construction.concepts import read_concepts
@@ -208,6 +210,16 @@ def start(folder: Path, url: str, prices: Path, budget: float = 1000.0) -> subpr
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
 
 
+def killed_after(state: State, calls: int, process: subprocess.Popen[str], more: float) -> None:
+    """Kill a session some time after so many further calls have come, unless it ends before."""
+    before, until = sum(state.ids.values()), time.monotonic() + 60
+    while sum(state.ids.values()) < before + calls and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(more)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
 @pytest.mark.slow
 def test_killed_and_resumed(tmp_path: Path) -> None:
     """Killed at moments of its own: nothing is lost, only calls in flight are repeated, the budget counts them."""
@@ -218,14 +230,7 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
     kills = 0
     with serving(State(latency=0.05)) as (url, state):
         while kills < 4:
-            before = sum(state.ids.values())
-            process = start(folder, url, prices)
-            until = time.monotonic() + 60
-            while sum(state.ids.values()) < before + 8 and time.monotonic() < until and process.poll() is None:
-                time.sleep(0.01)
-            time.sleep(float(rng.uniform(0, 0.2)))
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
+            killed_after(state, 8, start(folder, url, prices), float(rng.uniform(0, 0.2)))
             kills += 1
         state.latency = 0.0
         process = start(folder, url, prices)
@@ -242,3 +247,52 @@ def test_killed_and_resumed(tmp_path: Path) -> None:
         known, held = sum(ledger.costs().values()), ledger.held()
     assert known == pytest.approx(120 * CALL)
     assert known + held >= sum(state.ids.values()) * CALL - 1e-9
+
+
+@pytest.mark.slow
+def test_the_budget_holds_over_kills(tmp_path: Path) -> None:
+    """Whatever was in flight when a session was killed is counted as spent: the sum of all calls stays below."""
+    folder = corpus(tmp_path / "mine", [f"c{place}" for place in range(200)])
+    prices = tmp_path / "prices.toml"
+    prices.write_text(PRICES)
+    budget = 30.0
+    with serving(State(latency=0.03)) as (url, state):
+        for kill in range(3):
+            killed_after(state, 20, start(folder, url, prices, budget), 0.02 * kill)
+            assert sum(state.ids.values()) * CALL <= budget
+        process = start(folder, url, prices, budget)
+        said, wrong = process.communicate(timeout=100)
+    assert process.returncode == 0, wrong
+    assert "budget" in said
+    assert sum(state.ids.values()) * CALL <= budget
+    assert len(state.ids) > 40
+
+
+@pytest.mark.parametrize(
+    ("judge", "path", "key"),
+    [
+        ("openai/gpt-4o", "/v1", "OPENAI_API_KEY"),
+        ("anthropic/claude-opus-4-7", "", "ANTHROPIC_API_KEY"),
+        ("google/gemini-2.5-pro", "/v1beta", "GEMINI_API_KEY"),
+    ],
+)
+def test_every_wire_format(tmp_path: Path, judge: str, path: str, key: str) -> None:
+    """Bodies that the providers' schemas allow, with room for a translation; failures on the way are asked again."""
+    folder = corpus(tmp_path / "mine", ["tea", "rice", "soup", "cake", "wine", "bread"])
+    behaviour = Behaviour(content="你会喜欢它吗？", validate=True, server=0.2, rate_limit=0.2, retry_after=0.01, seed=3)
+    with spawn(behaviour) as mock:
+        result = translate(folder, f"{mock.url}{path}", judge=judge, environment={key: KEY})
+        counts = mock.stats()["counts"]
+    assert set(states(result).values()) == {"proposed"}
+    assert {one.candidate for one in result.standings.values()} == {"你会喜欢它吗？"}
+    assert counts.get("refused_body", 0) == 0
+    assert counts["calls"] > 6
+
+
+def test_what_a_model_does_not_take_is_told(tmp_path: Path) -> None:
+    more = "[translation]\nparameters = { temperature = 0 }"
+    folder = corpus(tmp_path / "mine", ["tea"], more=more)
+    with spawn(Behaviour(content="你会喜欢它吗？", validate=True)) as mock:
+        result = translate(folder, mock.url, judge="anthropic/claude-opus-4-7", environment={"ANTHROPIC_API_KEY": KEY})
+    assert [note.key for note in result.notes] == ["spending.note_dropped"]
+    assert states(result) == {"tea/prompt/zh": "proposed"}

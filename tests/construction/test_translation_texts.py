@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from voirdire.construction.translation.verifying import unverified, verify
 from voirdire.construction.translation.writing import with_text
 from voirdire.errors import InputError
 from voirdire.judging.nouns import Reply
+from voirdire.judging.parsing import separate_reasoning
+from voirdire.judging.work import KEPT_CHARACTERS
 from voirdire.tables import read_table
 from voirdire.texts import catalogue
 
@@ -77,7 +80,7 @@ def test_texts_of_every_file(tmp_path: Path) -> None:
     found = units(folder)
     assert list(found) == [
         "tea/prompt", "tea-us/alt", "tea-cn/alt", "q1/text", "q1/low_end", "q1/high_end", "q2/text", "q2/option-1",
-        "s1/text", "cn/consent",
+        "s1/screening", "cn/consent",
     ]  # fmt: skip
     assert found["q1/low_end"].source == "Not at all"
     assert found["q1/low_end"].context == "How good?"
@@ -129,6 +132,7 @@ def test_pairs_that_are_not_asked_the_same(tmp_path: Path) -> None:
         ("Good?", "Good?", "script"),
         ("好\x1b[31m吗？", "Good?", "control"),
         ("<think>嗯</think>好吗？", "Good?", "thinking"),
+        ("好吗？[/THINK]", "Good?", "thinking"),
         ("Here is the translation: 好吗？", "Good?", "explained"),
         ("译文：好吗？", "Good?", "explained"),
         ("翻译如下：好吗？", "Good?", "explained"),
@@ -241,3 +245,29 @@ def test_a_corpus_in_three_languages(tmp_path: Path) -> None:
     folder = make(tmp_path, pair("tea"), build_text(languages=["en", "zh", "fr"]))
     verify(folder, "tea/prompt/zh", "dai")
     assert [(one.name, one.state) for one in unverified(folder)] == [("tea/prompt/fr", "missing")]
+
+
+def test_a_screening_question_called_like_a_question_is_a_text_of_its_own(tmp_path: Path) -> None:
+    folder = make(tmp_path, pair("tea"))
+    (folder / "annotation.toml").write_text(STUDY.replace('id = "s1"', 'id = "q1"'))
+    found = units(folder)
+    assert found["q1/text"].source == "How good?"
+    assert found["q1/screening"].source == "Where do you live?"
+    verify(folder, "q1/screening/zh", "dai", text="您住在哪里？")
+    assert read_parts(folder / "annotation.toml").screening[0][0].text["zh"] == "您住在哪里？"
+
+
+@given(st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=200))
+def test_what_is_kept_comes_back_from_the_ledger_as_it_was(words: str) -> None:
+    """What is written into the ledger is cut at no place, and no part of it is taken for thinking."""
+    reply = understood(Reply(words), Wanted("t", words, "en", "sr"))
+    if reply.rating is not None:
+        assert separate_reasoning(reply.text) == ("", reply.text)
+        assert json.loads(reply.text)["text"]
+
+
+def test_the_longest_translation_fits_into_the_ledger() -> None:
+    words = '"\\' * 4500
+    reply = understood(Reply(words), Wanted("t", words, "sr", "bs"))
+    assert reply.rating == 1.0
+    assert len(reply.text) <= KEPT_CHARACTERS

@@ -174,6 +174,7 @@ def test_commands_that_stop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         (("verify", folder), "tea/prompt/zh"),
         (("verify", folder, TEA), "--by"),
         (("verify", folder, "--status", "--by", "dai"), "--by means nothing"),
+        (("verify", folder, TEA, "--by", "dai", "--withdraw", "--text", "a"), "--text means nothing with --withdraw"),
         (("verify", folder, "nobody", "--status"), "no text 'nobody'"),
         (("translate", folder), "--judge"),
     ):

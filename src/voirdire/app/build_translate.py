@@ -13,6 +13,7 @@ from voirdire.construction.translation.settings import languages_of, read_settin
 from voirdire.construction.translation.verifying import Standing, read_standings, take_unverified
 from voirdire.construction.translation.verifying import verify as record_verification
 from voirdire.construction.translation.verifying import withdraw as take_back
+from voirdire.corpus.corpus import Note
 from voirdire.errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Translated:
 
     progress : of each direction that was asked; standings : where every text is now, by name
     taken : texts that were put into the files, unverified; stopped : why translations are pending
+    notes : what of the parameters is not sent to this model
     """
 
     build: BuildFile
@@ -66,6 +68,7 @@ class Translated:
     standings: Mapping[str, Standing]
     taken: tuple[Standing, ...] = ()
     stopped: RunStopped | None = None
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +97,18 @@ def build_translate(folder: Path | str, listening: Listening = NOBODY, **options
     found = read_standings(place)
     progress: list[Progress] = []
     stopped, model = None, ""
+    notes: tuple[Note, ...] = ()
     if said.judge or settings.judge or not said.accept_unverified:
         spec = settings.spec(said.judge, said.base_url)
         model, means = spec.name, _means(said, spec)
+        notes = () if means.tariff is None else means.tariff.capability.settle(spec.parameters)[1]
         forward = wanted_forward(build, found, languages, settings.guidance, said.only)
         stopped = _asked(place, "forward", spec, forward, means, said, listening, progress)
         if said.back and stopped is None:
             back = wanted_back(build, read_standings(place), languages, said.only)
             stopped = _asked(place, "back", spec, back, means, said, listening, progress)
     taken = take_unverified(place) if said.accept_unverified else ()
-    return Translated(build, model, tuple(progress), read_standings(place), taken, stopped)
+    return Translated(build, model, tuple(progress), read_standings(place), taken, stopped, notes)
 
 
 def build_verify(

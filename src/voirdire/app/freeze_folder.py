@@ -53,7 +53,8 @@ def write_tables(
     Raises InputError for ratings of an item that is none of the concepts, and for what ``[release]`` and ``[[pool]]``
     of build.toml say that they cannot.
     """
-    every = item_table(concepts.items, {})
+    every = held / "items.csv"
+    item_table(concepts.items, {}).write_csv(every)
     read = replace(expand_corpus(options), items=every)
     tables = dict(pool_tables(read).tables)
     kept = [item.id for item in inspected.items]
@@ -79,8 +80,8 @@ def item_table(items: tuple[ConceptItem, ...], images: Mapping[str, str]) -> pl.
     """The items: id, pair, culture, category, split, image, questions and descriptions by language."""
     rows = []
     for item in items:
-        row = {"item_id": item.id, "pair_id": item.concept, "culture": item.culture, "category": item.category}
-        row |= {"split": item.split or None, "image": images.get(item.id)}
+        row: dict[str, str | None] = {"item_id": item.id, "pair_id": item.concept, "culture": item.culture}
+        row |= {"category": item.category, "split": item.split or None, "image": images.get(item.id)}
         row |= {f"prompt.{language}": told for language, told in item.prompts.items()}
         rows.append(row | {f"alt.{language}": told for language, told in item.alts.items()})
     columns = dict.fromkeys(name for row in rows for name in row)
@@ -135,10 +136,10 @@ def finish(
 
 
 def _manifest(build: BuildFile, read: CorpusOptions) -> tuple[dict[str, Any], dict[str, Any]]:
-    top = {"name": build.name, "version": build.version, "languages": list(build.languages)}
+    top: dict[str, Any] = {"name": build.name, "version": build.version, "languages": list(build.languages)}
     top |= {"licence": build.license or None, "simulated": read.simulated or None}
-    reading = {"missing_labels": list(read.missing_labels) or None, "anonymous_raters": read.anonymous_raters or None}
-    told = {name: value for name, value in reading.items() if value}
+    told = {"missing_labels": list(read.missing_labels), "anonymous_raters": read.anonymous_raters}
+    told = {name: value for name, value in told.items() if value}
     return top, {"read": told, "release": build.others.get("release", {}), "pool": build.others.get("pool", [])}
 
 

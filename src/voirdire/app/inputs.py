@@ -10,6 +10,7 @@ from typing import Any
 
 from voirdire.analysis.options import AuditOptions
 from voirdire.corpus.corpus import Corpus, Intake, Judgments, Note
+from voirdire.corpus.folder import frozen_folder
 from voirdire.corpus.options import CorpusOptions, JudgmentOptions
 from voirdire.errors import InputError, UsageError
 
@@ -165,7 +166,10 @@ def _fill_from_folder(given: dict[str, Any], judged: bool) -> dict[str, Any]:
     found = find_tables(Path(folder), POOL_TABLES + (JUDGE_TABLES if own else ()))
     if "ratings" not in found and given.get("ratings") is None:
         raise InputError("app.folder_no_ratings", file=str(folder), known=", ".join(SUFFIXES))
-    if (Path(folder) / MANIFEST).exists() and given.get("ratings") is None:
+    corpus = (Path(folder) / MANIFEST).exists()
+    if corpus and given.get("ratings") is not None:
+        frozen_folder(Path(folder))
+    if corpus and given.get("ratings") is None:
         found = {"ratings": Path(folder), **{name: found[name] for name in JUDGE_TABLES if name in found}}
     return {**found, **{name: value for name, value in given.items() if value is not None}}
 

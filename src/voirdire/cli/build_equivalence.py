@@ -77,7 +77,7 @@ def said(one: Compared, found: Equivalence, lang: str) -> list[str]:
         return [*lines, f"  {text(f'cli_equivalence.undefined.{shift.no_interval}', lang, **names)}"]
     detectable = "-" if shift.detectable is None else f"{shift.detectable:.2f}"
     direction = "higher" if shift.value > 0 else "lower"
-    words = text(f"cli_equivalence.finding.{one.finding}", lang, **names, detectable=detectable)
+    words = text(f"cli_equivalence.finding.{one.finding}", lang, **names)
     if one.finding in ("shifted", "small"):
         words = f"{text(f'cli_equivalence.{direction}', lang, **names)} {words}"
     lines.append(f"  {words}")

@@ -13,6 +13,7 @@ from voirdire.cli import judging_progress as jp
 from voirdire.cli import options as o
 from voirdire.cli import show
 from voirdire.cli.build import add
+from voirdire.cli.build_check import tell_notes
 from voirdire.cli.build_images import ImageBoard
 from voirdire.errors import UsageError
 from voirdire.texts import has, text
@@ -87,6 +88,7 @@ def translate(
     if json:
         show.json({"command": "build translate", **_document(result, spoken)})
     else:
+        tell_notes(result.notes, spoken)
         for line in _end_lines(result, folder, spoken):
             show.out(line)
     if result.stopped is not None and json:
@@ -114,7 +116,7 @@ def verify(
 
     spoken = ctx.find_object(str) or "en"
     if status:
-        _refuse_beside(by=by, text=words, take=take, note=note, withdraw=withdraw or None)
+        _refuse_beside("--status", by=by, text=words, take=take, note=note, withdraw=withdraw or None)
         found = read_standings(folder)
         shown = {name: one for name, one in found.items() if text_id in (None, name, one.unit.id, one.unit.concept)}
         if text_id is not None and not shown:
@@ -124,6 +126,8 @@ def verify(
         return
     if text_id is None:
         raise UsageError("translation.verify.no_text")
+    if withdraw:
+        _refuse_beside("--withdraw", text=words, take=take)
     said: dict[str, Any] = {"by": by or "", "text": words, "take": take, "note": note or "", "withdraw": withdraw}
     one = build_verify(folder, text_id, **said)
     if json:
@@ -133,10 +137,10 @@ def verify(
     show.out(text("cli_translate.withdrawn" if withdraw else "cli_translate.verified", spoken, **told))
 
 
-def _refuse_beside(**options: object) -> None:
+def _refuse_beside(other: str, **options: object) -> None:
     for name, value in options.items():
         if value is not None:
-            raise UsageError("translation.verify.beside", option=f"--{name}")
+            raise UsageError("translation.verify.beside", option=f"--{name}", other=other)
 
 
 def _listed(given: Iterable[str] | None) -> tuple[str, ...]:
@@ -186,6 +190,8 @@ def _end_lines(result: Translated, folder: Path, lang: str) -> list[str]:
     lines += [f"  {failure(one, lang)}" for one in failed[:SHOWN]]
     if len(failed) > SHOWN:
         lines.append(text("cli_translate.more", lang, count=f"{len(failed) - SHOWN:,}"))
+    if failed:
+        lines.append(text("cli_translate.failed_next", lang))
     lines.append(state_line(states, lang))
     if any(state != "verified" for state in states):
         lines.append(text("cli_translate.next", lang, folder=show.clean(folder)))
@@ -203,13 +209,14 @@ def state_line(states: Mapping[str, int], lang: str) -> str:
 def failure(one: Standing, lang: str) -> str:
     """Why there is no translation of a text."""
     assert one.proposal is not None
-    why = one.proposal.why
-    label, _, said = why.partition(": ")
+    told = {"name": show.clean(one.name), "model": show.clean(one.proposal.model)}
     if one.proposal.status == "malformed":
+        label, _, said = one.proposal.why.partition(": ")
         key = f"translation.why.{label}"
-        why = f"{text(key if has(key, lang) else 'translation.why.other', lang)}: {said[:80]}"
-    told = {"name": show.clean(one.name), "model": show.clean(one.proposal.model), "why": show.clean(why[:160]) or "-"}
-    return text(f"cli_translate.failed_{one.proposal.status}", lang, **told)
+        why = text(key if has(key, lang) else "translation.why.other", lang)
+        return text("cli_translate.failed_malformed", lang, **told, why=why, said=show.clean(said[:80]) or "-")
+    why = show.clean(one.proposal.why[:160]) or "-"
+    return text(f"cli_translate.failed_{one.proposal.status}", lang, **told, why=why)
 
 
 def _failed(one: Standing) -> bool:
@@ -264,7 +271,8 @@ def _document(result: Translated, lang: str) -> dict[str, Any]:
     found["states"] = dict(Counter(one.state for one in result.standings.values()))
     found["taken"] = [one.name for one in result.taken]
     found["texts"] = [_row(one, lang) for one in result.standings.values()]
-    found["cost_usd"] = sum(now.cost or 0.0 for now in result.progress[-1:])
+    found["cost_usd"] = result.progress[-1].cost if result.progress else None
+    found["notes"] = [text(note.key, lang, **note.fields) for note in result.notes]
     found["calls"] = sum(judge.calls for now in result.progress for judge in now.judges)
     if result.stopped is not None:
         error = result.stopped

@@ -10,6 +10,7 @@ import typer
 from voirdire.cli import options as o
 from voirdire.cli import show
 from voirdire.cli.build import LocalCommand
+from voirdire.errors import UsageError
 from voirdire.texts import text
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ WithText = Annotated[bool, _option("--with-text-of-raters", None)]
 RaterColumns = Annotated[o.Words, _option("--rater-columns", "C1,C2|none")]
 RatingColumns = Annotated[o.Words, _option("--rating-columns", "C1,C2")]
 AtLeast = Annotated[int, _option("--k", "N")]
-NONE = "none"
+NONE, PDF = "none", "pdf"
 
 
 def register(app: typer.Typer) -> None:
@@ -61,6 +62,9 @@ def export(
     from voirdire.exchange.release import ReleaseOptions
 
     language = ctx.find_object(str) or "en"
+    if form == PDF:
+        _pdf(ctx, corpus, out, language, json)
+        return
     attributes = None if rater_columns is None else tuple(name for name in _named(rater_columns) if name != NONE)
     options = ReleaseOptions(judgments, with_text_of_raters, attributes, _named(rating_columns), k)
     with show.Progress(language) as progress:
@@ -84,6 +88,20 @@ def take_in(
         return
     counts = {"tables": len(taken.tables), "images": len(taken.images)}
     show.out(text("release.done.imported", language, file=show.clean(out), **counts))
+
+
+def _pdf(ctx: typer.Context, source: Path, out: Path, lang: str, json: bool) -> None:
+    """The report of an audit, or of a frozen corpus, as a PDF."""
+    from voirdire.app.exporting import export_pdf
+
+    for name in ("judgments", "with_text_of_raters", "rater_columns", "rating_columns"):
+        if ctx.params[name]:
+            raise UsageError("pdf.option", option=f"--{name.replace('_', '-')}")
+    file = export_pdf(source, out, lang)
+    if json:
+        show.json({"command": "export", "format": PDF, "file": str(file), "bytes": file.stat().st_size})
+        return
+    show.out(text("pdf.done", lang, file=show.clean(file)))
 
 
 def _named(given: o.Words) -> tuple[str, ...]:

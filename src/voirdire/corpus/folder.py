@@ -19,6 +19,7 @@ def expand_corpus(options: CorpusOptions, *, rated: bool = True) -> CorpusOption
     """Options with the tables of a corpus folder filled in; what was given beside the folder stays.
 
     rated : whether a folder without ratings is refused; if not, ``ratings`` is None there
+    With tables given beside it, a frozen corpus is no longer the version that it was.
 
     Raises InputError, naming the file, where the folder is a frozen corpus and was changed.
     """
@@ -27,6 +28,7 @@ def expand_corpus(options: CorpusOptions, *, rated: bool = True) -> CorpusOption
         return options
     settings = _settings(folder)
     frozen = frozen_of(folder, settings)
+    beside = any(getattr(options, table) is not None for table in ("items", "raters", "questions", "shares"))
     found: dict[str, Any] = {"ratings": _table(folder, "ratings", needed=rated)}
     for table in ("items", "raters", "questions", "shares"):
         if getattr(options, table) is None:
@@ -38,7 +40,7 @@ def expand_corpus(options: CorpusOptions, *, rated: bool = True) -> CorpusOption
     found["anonymous_raters"] = options.anonymous_raters or _of_kind(read, "anonymous_raters", False, folder)
     found["name"] = options.name or str(settings.get("name", folder.name))
     found["simulated"] = options.simulated or _of_kind(settings, "simulated", False, folder)
-    return replace(options, **found, frozen=frozen)
+    return replace(options, **found, frozen=None if beside else frozen)
 
 
 def frozen_folder(folder: Path) -> Frozen | None:

@@ -29,7 +29,7 @@ def datasheet(release: Release, lang: str = "en", form: str = "csv") -> str:
         ("contents", [*_contents(facts, release, lang), _tables(release, lang)]),
         ("questions", _questions(facts.questions, lang)),
         ("raters", _raters(facts, release, lang)),
-        ("made", _told(MADE, release, lang)),
+        ("made", [*_told(MADE, release, lang), *_frozen(release, lang)]),
         ("uses", _told(USED, release, lang)),
         ("privacy", _privacy(release, lang)),
         ("reading", [text(f"datasheet.reading.{form}", lang).strip()]),
@@ -109,6 +109,17 @@ def _spread(pool: PoolFacts, lang: str) -> str:
 def _told(names: Sequence[str], release: Release, lang: str) -> list[str]:
     found = [(name, release.told.of(name, lang)) for name in names]
     return ["\n".join(_line(text(f"datasheet.field.{name}", lang), value, lang) for name, value in found if value)]
+
+
+def _frozen(release: Release, lang: str) -> list[str]:
+    """The version of the frozen corpus, and the checks that failed and were allowed when it was frozen."""
+    told = release.told
+    if not told.origin:
+        return []
+    version = {"name": told.name, "version": told.origin.get("version", "-")}
+    said = [text("freeze.file.version", lang, **version, digest=told.origin.get("digest", "-")[:12])]
+    said += [text("freeze.file.allowed", lang, check=check, reason=why) for check, why in told.allowed]
+    return ["\n".join(f"- {escape(line)}" for line in said)]
 
 
 def privacy_sentences(release: Release, lang: str) -> list[str]:

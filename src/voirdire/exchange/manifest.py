@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from voirdire.corpus.frozen import ALLOWED
 from voirdire.errors import InputError
 from voirdire.exchange.release import Release
 from voirdire.exchange.release_tables import TABLES, table_digest
-from voirdire.exchange.told import MANIFEST, read_told, settings_of
+from voirdire.exchange.told import MANIFEST, ORIGIN, read_told, settings_of
 from voirdire.judging.toml_text import toml_text
 from voirdire.version import VERSION
 
 MARK = "exported"
 TOP = ("name", "version", "languages", "licence", "simulated")
-PARTS = ("read", "release", "pool", MARK, "contents", "images", "digests")
+PARTS = ("read", "release", "pool", ORIGIN, ALLOWED, MARK, "contents", "images", "digests")
 README = "README.md"
 """Not among the digests: whoever publishes a release may add to it."""
 
@@ -49,6 +50,8 @@ def manifest(release: Release, folder: Path, form: str, more: Mapping[str, Any])
             "read": dict(release.read),
             "release": dict(told.release),
             "pool": pools,
+            ORIGIN: dict(told.origin),
+            ALLOWED: [{"check": check, "reason": reason} for check, reason in told.allowed],
             MARK: exported | dict(more),
             "contents": {name: table_digest(frame) for name, frame in release.tables.items()},
             "images": {image.path: f"sha256:{image.sha256}" for image in release.images},

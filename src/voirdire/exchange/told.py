@@ -9,9 +9,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from voirdire.corpus.frozen import ALLOWED
 from voirdire.errors import InputError
 
 MANIFEST = "corpus.toml"
+ORIGIN = "origin"
+"""What a release says of the frozen corpus that it was made of."""
+
 TEXT, TEXTS, DATE = "text", "texts", "date"
 
 RELEASE: Mapping[str, str] = {
@@ -61,6 +65,8 @@ class Told:
 
     release : field -> text, texts by language, list of texts, or ISO date; pools : pool -> the same
     licence : as an SPDX identifier or in words; None when none is told
+    origin : version and digest of the frozen corpus that this is, or was released of; empty where it is none
+    allowed : (check, reason) of checks that failed when it was frozen, and were allowed
     """
 
     name: str
@@ -70,6 +76,8 @@ class Told:
     simulated: bool = False
     release: Mapping[str, Any] = field(default_factory=dict)
     pools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    origin: Mapping[str, str] = field(default_factory=dict)
+    allowed: tuple[tuple[str, str], ...] = ()
 
     def of(self, name: str, lang: str) -> str:
         """A field of ``[release]`` in a language; empty when it is not told.
@@ -142,6 +150,8 @@ def read_told(folder: Path) -> Told:
         simulated=settings.get("simulated") is True,
         release=_entries(release, RELEASE, "[release]", file),
         pools=_pools(pools, file),
+        origin=_origin(settings),
+        allowed=_allowed(settings),
     )
 
 
@@ -151,6 +161,19 @@ def check_pools(told: Told, pools: Sequence[str], folder: Path) -> None:
         if name not in pools:
             file = str(folder / MANIFEST)
             raise InputError("release.pool_unknown", file=file, value=name, known=", ".join(pools) or "-")
+
+
+def _origin(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Version and digest, of ``[frozen]`` or of the ``[origin]`` that a release has instead."""
+    told = settings.get("frozen", settings.get(ORIGIN, {}))
+    told = told if isinstance(told, Mapping) else {}
+    return {name: str(told[name]) for name in ("version", "digest", "shown") if name in told}
+
+
+def _allowed(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    told = settings.get(ALLOWED, [])
+    rows = [one for one in told if isinstance(one, Mapping)] if isinstance(told, list) else []
+    return tuple((str(one.get("check", "")), str(one.get("reason", ""))) for one in rows)
 
 
 def _pools(pools: list[dict[str, Any]], file: str) -> dict[str, dict[str, Any]]:

@@ -169,7 +169,7 @@ def _located(source: Source, reading: CorpusOptions | None, given: Mapping[str, 
     beside = {name: value for name, value in given.items() if name != "ratings"}
     found = expand_corpus(replace(options, ratings=source, **beside), rated=False)
     if "ratings" in given:
-        found = replace(found, ratings=given["ratings"])
+        found = replace(found, ratings=given["ratings"], frozen=None)
     if found.items is None:
         raise InputError("material.no_items", file=str(source))
     return Path(source).resolve(), found

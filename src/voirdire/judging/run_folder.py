@@ -178,8 +178,7 @@ def manifest(
             "repeats": plan.repeats,
             **_session(plan),
         },
-        "corpus": {"name": plan.material.name, "digest": plan.material.digest, "items": len(plan.items)}
-        | _frozen(plan),
+        "corpus": _corpus(plan),
         "grid": {"name": plan.grid.name, "digest": plan.grid.digest, "wordings": dict(plan.grid.wordings)},
         "question": [{"id": question.id, "scale": str(question.scale)} for question in plan.questions],
         "condition": [
@@ -222,9 +221,11 @@ def _session(plan: Plan) -> dict[str, Any]:
     return {"voirdire": VERSION, "python": platform.python_version(), "corpus_digest": plan.material.digest}
 
 
-def _frozen(plan: Plan) -> dict[str, Any]:
-    """Which version of a frozen corpus the judges were asked about."""
-    return plan.material.frozen.as_dict() if plan.material.frozen else {}
+def _corpus(plan: Plan) -> dict[str, Any]:
+    """What the judges were asked about; of a frozen corpus also its version and digests."""
+    material = plan.material
+    told: dict[str, Any] = {"name": material.name, "digest": material.digest, "items": len(plan.items)}
+    return told | (material.frozen.as_dict() if material.frozen else {})
 
 
 def _check(path: Path) -> None:

@@ -52,7 +52,16 @@ def _facts(view: View, words: Words) -> list[tuple[str, str]]:
             f"voirdire {view.meta.get('voirdire', '')}, {words.t('seed')} {view.meta.get('seed', '')}",
         ),
     ]
+    version = _version(view)
+    facts.insert(2, (words.t("fact.version"), version))
     return [(name, value) for name, value in facts if value]
+
+
+def _version(view: View) -> str:
+    """The version of a frozen corpus, with the first digits of its digest; empty where it is none."""
+    corpus = view.meta.get("corpus") or {}
+    told = (str(corpus.get("version", "")), str(corpus.get("frozen", ""))[:12])
+    return ", ".join(part for part in told if part)
 
 
 def summary(view: View, words: Words, footnotes: Footnotes | None = None) -> Section:

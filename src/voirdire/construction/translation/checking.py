@@ -9,8 +9,11 @@ from dataclasses import dataclass
 
 from voirdire.construction.concepts import is_text
 from voirdire.construction.translation.scripts import LEAST, scripts_of, share_in, size_of
+from voirdire.judging.parsing import BLOCKS
 
-LONGEST = 10_000
+LONGEST = 9_000
+"""Letters of a translation: as JSON it stays shorter than what the ledger keeps of a reply."""
+
 QUOTES = (('"', '"'), ("'", "'"), ("\u201c", "\u201d"), ("\u2018", "\u2019"), ("«", "»"), ("「", "」"), ("《", "》"))
 MOST_TIMES, LEAST_TIMES, FREE = 3.0, 0.2, 40
 """How long a translation may be beside its source (a Chinese character counts as three letters), and letters that are
@@ -63,7 +66,7 @@ def _wrong(text: str, source: str, language: str, came_from: str) -> str:
         return "empty_reply"
     if not is_text(text):
         return "control"
-    if "<think" in text.casefold() or "</think" in text.casefold():
+    if any(mark.casefold() in text.casefold() for block in BLOCKS for mark in block):
         return "thinking"
     if _explains(text, source):
         return "explained"

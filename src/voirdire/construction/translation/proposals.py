@@ -72,7 +72,7 @@ def _proposal(row: tuple[object, ...]) -> Proposal:
     facts, direction, model, status, attempts, at, said, note, served = row
     told = json.loads(str(facts))
     good = status == "ok"
-    why = "" if good else " ".join(str(part) for part in (said, note) if part)
+    why = "" if good else str(said or note or "")
     return Proposal(
         name=told["name"],
         direction=str(direction),

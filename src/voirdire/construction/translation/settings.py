@@ -6,7 +6,7 @@
     judge = "openai/gpt-5-mini"         # provider/model, as for judges
     base_url = "http://localhost:8000/v1"
     guidance = "Raters are laypeople; use plain words and the polite form."
-    parameters = { temperature = 0 }    # whatever else is sent
+    parameters = { max_tokens = 1500 }  # whatever else is sent
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read_settings(build: BuildFile) -> TranslationSettings:
     entries = build.section("translation")
     parameters = entries.table["parameters"] if entries.has("parameters") else {}
     if not isinstance(parameters, Mapping):
-        known = "{ temperature = 0 }"
+        known = "{ max_tokens = 1500 }"
         raise entries.where.error("kind", entry="parameters", value=shown(parameters), known=known)
     found = TranslationSettings(
         entries.text("judge"), entries.text("base_url") or None, entries.text("guidance"), dict(parameters)

@@ -7,7 +7,8 @@ A unit is one text in all its languages; a text of it in one language is named `
     tea/prompt/zh           the question of a concept, the same for every culture     concepts.csv
     tea-us/alt/zh           the description of an image                               concepts.csv
     q1/low_end/zh           the words at an end of a scale; also text, help, labels   questions.csv or annotation.toml
-    q4/option-2/zh          the words of an answer; also of screening questions       annotation.toml
+    q4/option-2/zh          the words of an answer                                    annotation.toml
+    age/screening/zh        a screening question; its answers are screening-option-1   annotation.toml
     us/consent/zh           instructions of a pool; also title, welcome               annotation.toml
 """
 
@@ -129,6 +130,8 @@ def _of_table(build: BuildFile, path: Path) -> Iterator[Unit]:
         raise InputError("build.concepts.column_missing", **fields)
     columns = {kind: language_columns(table.frame.columns, kind) for kind in IN_TABLE}
     for place, row in enumerate(table.frame.iter_rows(named=True)):
+        if row["question"] is None:
+            raise InputError("build.concepts.cell_empty", file=table.file, row=table.row(place), column="question")
         texts = {
             kind: {language: row[column] for language, column in found.items() if row[column] and column != "labels"}
             for kind, found in columns.items()
@@ -144,8 +147,8 @@ def _of_study(build: BuildFile, parts: Parts) -> Iterator[Unit]:
         yield from _of_question(build, asked, place)
     for place, (screening, _) in enumerate(parts.screening):
         where = ("screening", place)
-        yield _unit(build, f"{screening.id}/text", "text", screening.text, STUDY_FILE, (*where, "text"))
-        yield from _options(build, screening, screening.options, where)
+        yield _unit(build, f"{screening.id}/screening", "text", screening.text, STUDY_FILE, (*where, "text"))
+        yield from _options(build, screening, screening.options, where, "screening-option")
     for place, (pool, _) in enumerate(parts.pools):
         wanted = tuple(language for language in build.languages[1:] if language in pool.languages)
         for kind in INSTRUCTIONS:
@@ -164,11 +167,15 @@ def _of_question(build: BuildFile, asked: Asked, place: int) -> Iterator[Unit]:
 
 
 def _options(
-    build: BuildFile, asked: Asked | Screening, options: Iterable[Option], where: tuple[str | int, ...]
+    build: BuildFile,
+    asked: Asked | Screening,
+    options: Iterable[Option],
+    where: tuple[str | int, ...],
+    called: str = "option",
 ) -> Iterator[Unit]:
     context = said(asked.text, build.source_language)
     for number, option in enumerate(options):
-        name, place = f"{asked.id}/option-{number + 1}", (*where, "options", number)
+        name, place = f"{asked.id}/{called}-{number + 1}", (*where, "options", number)
         yield _unit(build, name, "option", option.text, STUDY_FILE, place, context)
 
 

@@ -16,7 +16,6 @@ from voirdire.annotation.study_file import FILE as STUDY_FILE
 from voirdire.annotation.study_writing import key, string, text_lines
 from voirdire.construction.concepts import CONCEPTS_FILE, read_concepts, replace_table, rewrite
 from voirdire.construction.translation.units import QUESTIONS_FILE, Unit
-from voirdire.corpus.shown import UNKNOWN_LANGUAGE
 from voirdire.errors import InputError
 from voirdire.judging.run_folder import write_whole
 from voirdire.tables import read_table
@@ -118,7 +117,7 @@ def with_text(before: str, place: Sequence[str | int], language: str, text: str,
 
 def _joined(texts: str | Texts, language: str, text: str, source: str) -> dict[str, str]:
     known = {source: texts} if isinstance(texts, str) else dict(texts)
-    return {name: said for name, said in known.items() if name != UNKNOWN_LANGUAGE or said} | {language: text}
+    return known | {language: text}
 
 
 def _lines(entry: str, value: Any) -> list[str]:

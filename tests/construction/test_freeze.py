@@ -1,0 +1,306 @@
+"""From a folder that lacks nothing to a frozen corpus; every check refuses by itself; versions."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.construction.freeze_world import built, freeze, ratings, screened
+
+from voirdire.analysis.profile import Profile
+from voirdire.app.build_split import build_split
+from voirdire.app.validate import validate
+from voirdire.cli.main import run
+from voirdire.construction.authoring import move
+from voirdire.construction.concepts import read_concepts, rewrite
+from voirdire.construction.freezing.failures import check_allowed
+from voirdire.construction.freezing.versions import Release, changelog, check_version, order, releases
+from voirdire.construction.history import open_history, read_history
+from voirdire.corpus.frozen import file_digest
+from voirdire.errors import InputError, UsageError
+from voirdire.judging.material import read_material
+
+REASON = "placement was not asked <b>in this round</b>"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("freeze")
+    built(place / "built")
+    ratings(place / "rated")
+    return place
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made / "built", tmp_path / "built"))
+
+
+@pytest.fixture(scope="module")
+def corpus(made: Path) -> Path:
+    """A frozen corpus, to look at."""
+    folder = Path(shutil.copytree(made / "built", made / "first"))
+    assert freeze(folder, made / "corpus", made / "rated", version="1.0").done
+    return made / "corpus"
+
+
+def test_a_frozen_corpus_has_all_its_parts(corpus: Path) -> None:
+    told = tomllib.loads((corpus / "corpus.toml").read_text("utf-8"))
+    assert (told["name"], told["version"], told["licence"], told["simulated"]) == ("small", "1.0", "CC-BY-4.0", True)
+    files = {path.relative_to(corpus).as_posix() for path in corpus.rglob("*") if path.is_file()}
+    assert set(told["digests"]) == files - {"corpus.toml"}
+    assert {name: file_digest(corpus / name) for name in told["digests"]} == told["digests"]
+    assert told["validity"]["divergent"] == {"us+cn": "yes"}
+    assert set(told["validity"]["gate"]) == {"us", "cn"}
+    assert "allowed" not in told
+    material = read_material(corpus)
+    assert (len(material.items), material.languages, material.digest) == (36, ("en", "zh"), told["frozen"]["material"])
+    assert material.frozen is not None
+    assert material.frozen.shown == told["frozen"]["shown"]
+    assert "1.0" in (corpus / "CHANGELOG.md").read_text("utf-8")
+    assert Profile.load(corpus / "validity").meta["corpus"] == {"name": "small", "version": "1.0"}
+    assert "Small things" not in (corpus / "report.html").read_text("utf-8")
+
+
+def test_what_is_read_again_names_version_and_digest(corpus: Path, made: Path) -> None:
+    profile = validate(corpus, draws=50)
+    told = tomllib.loads((corpus / "corpus.toml").read_text("utf-8"))
+    assert profile.meta["corpus"]["frozen"] == told["frozen"]["digest"]
+    assert profile.meta["corpus"]["version"] == "1.0"
+    assert profile.meta["notes"][0]["key"] == "freeze.file.version"
+    again = Profile.load(corpus / "validity")
+    value = profile.get("reliability", question="q1", pool="us").value
+    assert again.get("reliability", question="q1", pool="us").value == value
+    (event,) = releases(read_history(made / "first"))
+    assert (event.version, event.digest) == ("1.0", told["frozen"]["digest"])
+
+
+def test_the_ratings_are_those_that_were_given(corpus: Path, made: Path) -> None:
+    columns = ["item_id", "rater_id", "pool", "question", "rating"]
+    here, given_ = (
+        pl.read_csv(place / "ratings.csv").select(columns).sort(columns) for place in (corpus, made / "rated")
+    )
+    assert here.equals(given_)
+    questions = pl.read_csv(corpus / "questions.csv")
+    assert questions.filter(pl.col("question") == "q1").select("min", "max").row(0) == (1, 5)
+
+
+def _unaccepted(folder: Path) -> None:
+    author = next(one for one in read_history(folder).events if one["concept"] == "teapot" and one["by"])
+    concepts = read_concepts(folder)
+    rows = {item.row: {"realisation": "anew"} for item in concepts.items if item.id == "teapot-us"}
+    rewrite(folder, concepts, rows)
+    move(folder, "revise", "teapot", author["by"], note="one more look")
+
+
+def _changed(folder: Path) -> None:
+    concepts = read_concepts(folder)
+    rewrite(folder, concepts, {item.row: {"realisation": "another"} for item in concepts.items[:1]})
+
+
+def _image_gone(folder: Path) -> None:
+    (folder / "images" / "photographs" / "teapot-us.png").unlink()
+
+
+def _image_swapped(folder: Path) -> None:
+    place = folder / "images" / "photographs"
+    shutil.copy(place / "harbour-us.png", place / "teapot-us.png")
+
+
+def _text_changed(folder: Path) -> None:
+    concepts = read_concepts(folder)
+    rows = {item.row: {"alt.zh": "另一句话"} for item in concepts.items if item.id == "teapot-us"}
+    rewrite(folder, concepts, rows)
+
+
+def _undecided(folder: Path) -> None:
+    screened(folder, ("teapot",), "undecided")
+
+
+def _dropped(folder: Path) -> None:
+    screened(folder, ("teapot",), "drop")
+
+
+def _unsplit(folder: Path) -> None:
+    concepts = read_concepts(folder)
+    rewrite(folder, concepts, {item.row: {"split": ""} for item in concepts.items if item.concept == "teapot"})
+
+
+def _split_apart(folder: Path) -> None:
+    concepts = read_concepts(folder)
+    rewrite(folder, concepts, {item.row: {"split": "pilot"} for item in concepts.items if item.id == "teapot-us"})
+
+
+def _no_category(folder: Path) -> None:
+    concepts = read_concepts(folder)
+    rewrite(folder, concepts, {item.row: {"category": "other"} for item in concepts.items if item.id == "teapot-us"})
+
+
+BROKEN: list[tuple[Callable[[Path], None], str, str]] = [
+    (_unaccepted, "authoring", "freeze.reason.not_accepted"),
+    (_changed, "authoring", "build.finding.changed_since"),
+    (_image_gone, "images", "build_images.problem.missing"),
+    (_image_swapped, "images", "build_images.problem.changed"),
+    (_text_changed, "texts", "freeze.reason.unverified"),
+    (_undecided, "screening", "freeze.reason.undecided"),
+    (_dropped, "screening", "freeze.reason.dropped"),
+    (_unsplit, "splits", "freeze.reason.unsplit"),
+    (_split_apart, "splits", "build.finding.split_differs"),
+    (_no_category, "concepts", "build.finding.category_differs"),
+]
+
+
+@pytest.mark.parametrize(("damage", "check", "key"), BROKEN, ids=[one[0].__name__ for one in BROKEN])
+def test_every_check_refuses(folder: Path, made: Path, damage: Callable[[Path], None], check: str, key: str) -> None:
+    damage(folder)
+    before = read_history(folder).events
+    found = freeze(folder, folder.parent / "out", made / "rated")
+    assert not found.done
+    assert (check, key) in [(one.check, one.key) for one in found.failures]
+    for one in found.failures:
+        assert one.message("en") != one.message("zh")
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["built"]
+    assert read_history(folder).events == before
+
+
+def test_all_reasons_are_told_together(folder: Path, made: Path) -> None:
+    for damage in (_undecided, _unsplit, _image_gone, _text_changed):
+        damage(folder)
+    rated = ratings(folder.parent / "same", gap=False)
+    table = pl.read_csv(rated / "ratings.csv")
+    told = table.with_columns(pl.col("rater_id").replace({"us-1": "Ana"}))
+    told.write_csv(rated / "ratings.csv")
+    found = freeze(folder, folder.parent / "out", rated)
+    wanted = {"images", "texts", "screening", "splits", "team", "divergence", "recognition", "authoring"}
+    assert {one.check for one in found.failures} == wanted - {"authoring"}
+
+
+def test_a_single_pool_and_means_alone_are_refused(folder: Path, made: Path) -> None:
+    table = pl.read_csv(made / "rated" / "ratings.csv")
+    questions = {"questions": made / "rated" / "questions.csv"}
+    one = freeze(folder, folder.parent / "out", table.filter(pl.col("pool") == "us"), tables=questions)
+    assert ("divergence", "freeze.reason.one_pool") in [(fail.check, fail.key) for fail in one.failures]
+    few = table.filter(pl.col("rater_id").str.ends_with("-1"))
+    lone = freeze(folder, folder.parent / "out", few, tables=questions)
+    keys = {fail.key for fail in lone.failures}
+    assert {"freeze.reason.gate_unknown", "freeze.reason.divergence_unknown"} <= keys
+
+
+def test_what_was_allowed_stands_everywhere(folder: Path, tmp_path: Path) -> None:
+    rated = ratings(tmp_path / "bare", side=False)
+    assert {one.check for one in freeze(folder, tmp_path / "out", rated).failures} == {"recognition"}
+    allowed = {"recognition": REASON, "team": "not needed"}
+    found = freeze(folder, tmp_path / "out", rated, allowed=allowed)
+    assert (found.done, found.allowed, found.unused) == (True, (("recognition", REASON),), ("team",))
+    told = tomllib.loads((tmp_path / "out" / "corpus.toml").read_text("utf-8"))
+    assert told["allowed"] == [{"check": "recognition", "reason": REASON}]
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "placement was not asked &lt;b&gt;in this round" in page
+    assert "<b>in this round" not in page
+    notes = [note["key"] for note in validate(tmp_path / "out", draws=50).meta["notes"]]
+    assert "freeze.file.allowed" in notes
+    assert "placement was not asked" in (tmp_path / "out" / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_rejected_concepts_stay_behind(folder: Path, made: Path) -> None:
+    before = next(one for one in read_history(folder).events if one["concept"] == "teapot" and one["by"])
+    move(folder, "reject", "teapot", before["by"], reason="duplicate", note="as harbour")
+    found = freeze(folder, folder.parent / "out", made / "rated")
+    assert (found.done, found.counts["items"], found.counts["ratings"]) == (True, 34, 34 * 10 * 4)
+    assert [note.fields["count"] for note in found.notes if note.key == "freeze.note.left_out"] == [80]
+    out = folder.parent / "out"
+    assert not list(out.glob("images/teapot*"))
+    assert pl.read_csv(out / "items.csv").filter(pl.col("pair_id") == "teapot").is_empty()
+    told = tomllib.loads((out / "corpus.toml").read_text("utf-8"))
+    assert told["construction"] == {"concepts": 17, "rejected": 1}
+
+
+def test_ratings_of_other_items_are_an_error(folder: Path, made: Path) -> None:
+    table = pl.read_csv(made / "rated" / "ratings.csv").with_columns(item_id=pl.lit("ferry-us"))
+    with pytest.raises(InputError, match="ferry-us"):
+        freeze(folder, folder.parent / "out", table)
+    assert not (folder.parent / "out").exists()
+
+
+def test_a_change_is_a_higher_version_with_a_changelog(folder: Path, made: Path) -> None:
+    out, rated = folder.parent, made / "rated"
+    assert freeze(folder, out / "v1", rated, version="1.0").done
+    with pytest.raises(UsageError, match="not empty"):
+        freeze(folder, out / "v1", rated, version="1.1", change="more")
+    with pytest.raises(UsageError, match="not higher"):
+        freeze(folder, out / "v2", rated, version="1.0", change="more")
+    with pytest.raises(UsageError, match="Say what changed"):
+        freeze(folder, out / "v2", rated, version="1.1")
+    build_split(folder, demonstration=2, again=True)
+    assert freeze(folder, out / "v2", rated, version="1.1", change="Two concepts *kept* back").done
+    log = (out / "v2" / "CHANGELOG.md").read_text("utf-8")
+    assert log.index("## 1.1") < log.index("Two concepts \\*kept\\* back") < log.index("## 1.0")
+    assert "Changed: items.csv." in log
+    first, second = (tomllib.loads((out / name / "corpus.toml").read_text("utf-8")) for name in ("v1", "v2"))
+    assert first["frozen"]["shown"] != second["frozen"]["shown"]
+    assert [one.version for one in releases(read_history(folder))] == ["1.0", "1.1"]
+
+
+def test_the_command(folder: Path, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _unsplit(folder)
+    base = ["build", "freeze", str(folder), "--ratings", str(made / "rated"), "--out", str(folder.parent / "out")]
+    base += ["--regime", "photographs", "--draws", "100", "--version", "2.0"]
+    assert run(base) == 3
+    assert "splits: 1 concepts have no split: teapot." in capsys.readouterr().out
+    assert run([*base, "--json", "--lang", "zh"]) == 3
+    told = json.loads(capsys.readouterr().out)
+    assert (told["ok"], told["digest"], [one["check"] for one in told["failures"]]) == (False, None, ["splits"])
+    assert "teapot" in told["failures"][0]["message"]
+    assert run([*base, "--allow", "splits"]) == 3
+    assert run([*base, "--allow", "images=never mind"]) == 3
+    capsys.readouterr()
+    assert run([*base, "--allow", "splits=it is kept for later", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["ok"], told["version"], told["counts"]["items"]) == (True, "2.0", 36)
+    assert told["allowed"] == [{"check": "splits", "reason": "it is kept for later"}]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "key"),
+    [
+        ({"everything": "why not"}, "freeze.allow.unknown"),
+        ({"images": "none yet"}, "freeze.allow.never"),
+        ({"texts": "  "}, "freeze.allow.reason"),
+        ({"texts": "a\x1b[31mb"}, "freeze.allow.reason"),
+    ],
+)
+def test_allowances_that_are_none(allowed: dict[str, str], key: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        check_allowed(allowed)
+    assert caught.value.key == key
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=4), st.integers(0, 3))
+def test_versions_grow_with_their_numbers(parts: list[int], place: int) -> None:
+    at = place % len(parts)
+    higher = [*parts[:at], parts[at] + 1, *(0 for _ in parts[at + 1 :])]
+    one, other = (".".join(map(str, numbers)) for numbers in (parts, higher))
+    assert order(one) < order(other)
+    known = (Release(other, "x"),)
+    with pytest.raises(UsageError):
+        check_version(one, "more", known)
+    check_version(other, "more", (Release(one, "x"),))
+
+
+def test_a_changelog_is_no_place_for_marks() -> None:
+    log = changelog("a [b](c)", (Release("1.0", "x", change="- <script>\n\n# big"),), "en")
+    assert "<script>" not in log.replace("\\<script\\>", "")
+    assert log.count("\n#") == 1
+
+
+def test_a_damaged_history_event_is_no_release(tmp_path: Path) -> None:
+    with open_history(tmp_path) as book:
+        book.append({"kind": "freeze", "action": "done", "tables": 3, "counts": {"items": "x"}})
+    assert releases(read_history(tmp_path))[0].tables == {}

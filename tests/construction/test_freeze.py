@@ -178,7 +178,7 @@ def test_all_reasons_are_told_together(folder: Path, made: Path) -> None:
     told = table.with_columns(pl.col("rater_id").replace({"us-1": "Ana"}))
     told.write_csv(rated / "ratings.csv")
     found = freeze(folder, folder.parent / "out", rated)
-    wanted = {"images", "texts", "screening", "splits", "team", "divergence", "recognition", "authoring"}
+    wanted = {"images", "texts", "screening", "splits", "team", "divergence", "authoring"}
     assert {one.check for one in found.failures} == wanted - {"authoring"}
 
 

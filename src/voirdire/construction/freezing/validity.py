@@ -46,7 +46,7 @@ class Validity:
             yield Failure("divergence", "freeze.reason.one_pool", {"question": self.question})
         for check, labels in (("divergence", self.divergent), ("recognition", self.recognition)):
             for pair, label in labels.items():
-                if label != "yes":
+                if label not in ("yes", "not_divergent"):  # that they do not differ is told by the first check
                     fields = {"pools": pair, "question": self.question}
                     yield Failure(check, f"freeze.reason.{check}_{label}", fields)
 

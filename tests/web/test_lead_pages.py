@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 import zipfile
 from pathlib import Path
 
@@ -17,7 +18,10 @@ from tests.web.running import InProcess
 from voirdire import validate
 from voirdire.annotation.batches import batch, batches
 from voirdire.annotation.collected import collect
-from voirdire.annotation.raters import rater
+from voirdire.annotation.flags import Flag
+from voirdire.annotation.invitations import invite
+from voirdire.annotation.raters import join, rater
+from voirdire.web.lead_view import flag_told
 from voirdire.web.live import LIVE
 
 PAGES = (
@@ -261,6 +265,30 @@ def test_progress_and_what_should_be_looked_at_are_told(inside: InProcess, lead:
     assert "5 of 24" in page
     assert "the same answer to 100% of 12 items" in page
     assert second.id in page
+
+
+def test_a_rater_is_found_by_the_label_of_the_link_and_by_the_time(inside: InProcess, lead: Lead):
+    link, _ = invite(inside.here.database, 1, "us", label="Ms. <Lee>", most_raters=1, now=time.time())
+    who = join(inside.here.database, link, language="en", attributes={}, passed=True, now=1_700_000_000.0)
+    page = lead.fresh("/lead/batches/1")
+    row = page.partition(f'data-rater="{who.id}"')[2].partition("</tr>")[0]
+    assert "Ms. &lt;Lee&gt;" in row
+    assert "2023-11-14 22:13 UTC" in row
+    assert "Ms. &lt;Lee&gt;" in lead.http.get(f"/lead/raters/{who.id}/delete").text
+    told = lead.http.get("/lead/api/batches/1/raters").json()
+    assert [(one["id"], one["label"]) for one in told] == [(who.id, "Ms. <Lee>")]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "told"),
+    [
+        ({"seconds": 2.5, "least": 4.0, "others": 0.5}, "less than 4 s, which is one second for each question. Among"),
+        ({"seconds": 2.5, "least": 4.0}, "less than 4 s, which is one second for each question."),
+        ({"seconds": 6.0, "least": 4.0, "others": 30.0}, "less than a third of the 30 s of the others."),
+    ],
+)
+def test_a_rater_who_is_fast_is_told_with_the_rule_that_applied(numbers: dict[str, float], told: str):
+    assert told in flag_told(Flag("speeding", numbers), "en").text
 
 
 def test_deleting_a_rater_is_asked_once_more_and_then_done(inside: InProcess, lead: Lead):

@@ -188,7 +188,7 @@ def ask_to_delete(request: Request, session: LeadPage, rater_id: RaterId) -> Res
     progress = live_of(request).progress(rater.batch)
     told = next((one for one in progress.raters if one.id == rater_id), None)
     counts = {"done": told.done if told else 0, "total": told.total if told else 0}
-    return lead_page(request, session, "delete", rater=rater, **counts)
+    return lead_page(request, session, "delete", rater=rater, label=told.label if told else "", **counts)
 
 
 @router.post("/lead/raters/{rater_id}/delete", dependencies=[Depends(lead_form)])

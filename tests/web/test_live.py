@@ -6,8 +6,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.annotation.lead_world import NOW, corpus_folder, joined, make_batch, rate
+from tests.annotation.lead_world import NOW, answer, corpus_folder, joined, make_batch, rate
 
+from voirdire.annotation import answers as saving
+from voirdire.annotation.assignments import assign, work
 from voirdire.annotation.collected import collect
 from voirdire.annotation.database import Database
 from voirdire.annotation.material import read_shown
@@ -30,7 +32,7 @@ def world(tmp_path: Path):
     database = Database.open(f"sqlite:///{tmp_path / 'store.sqlite'}")
     database.migrate()
     shown = read_shown(corpus_folder(tmp_path / "corpus"))
-    yield database, shown, make_batch(database, shown)
+    yield database, shown, make_batch(database, shown, gold=False)
     database.dispose()
 
 
@@ -82,6 +84,43 @@ def test_statistics_are_computed_again_after_a_change_and_after_a_while_only(wor
     live.statistics(batch.id)
     assert not _settled(live, batch.id).behind
     assert len(asked) == 3
+
+
+def test_an_answer_that_was_numbered_first_and_kept_last_is_not_left_out(cluster, tmp_path, monkeypatch):
+    url = cluster.fresh()
+    database = Database.open(url)
+    database.migrate()
+    shown = read_shown(corpus_folder(tmp_path / "corpus"))
+    batch = make_batch(database, shown)
+    slow, quick = joined(database, batch, "us", 2)
+    assign(database, slow.id, NOW)
+    numbered, go_on, apply = threading.Event(), threading.Event(), saving._apply
+
+    def late(*given):
+        if threading.current_thread().name == "late":
+            numbered.set()
+            go_on.wait(60)
+        apply(*given)
+
+    monkeypatch.setattr(saving, "_apply", late)
+    told = (database, slow, work(database, slow.id)[0], {"q1": "3"})
+    first = threading.Thread(target=answer, args=told, name="late")
+    first.start()
+    assert numbered.wait(60)
+    rate(database, batch, [quick], most=1)
+    clock = Clock()
+    clock.at = NOW + 61
+    live = Live(database, shown, clock)
+    live.statistics(batch.id)
+    assert _settled(live, batch.id).statistics.collected.given.height == 4
+    go_on.set()
+    first.join(60)
+    clock.at += module.LATE_SECONDS
+    assert not live.statistics(batch.id).behind
+    settled = _settled(live, batch.id)
+    assert (settled.statistics.collected.given.height, settled.running) == (5, False)
+    database.dispose()
+    cluster.drop(url)
 
 
 def test_after_a_long_computation_there_is_a_long_pause(world, monkeypatch):

@@ -37,6 +37,15 @@ def test_another_language_of_the_pool_can_be_asked_for_and_no_other(here, client
     assert '<html lang="zh-Hans">' in client.http.get(link, params={"lang": "fr"}).text
 
 
+def test_the_sentence_that_is_agreed_to_is_the_pools_own_where_it_has_one(tmp_path):
+    study = STUDY.replace('name = "us"', 'name = "us"\nagree.en = "Yes, <I> join."', 1)
+    with InProcess(build(tmp_path / "own", study), f"sqlite:///{tmp_path / 'own.sqlite'}") as running:
+        link = running.here.link("us")
+        visitor = running.here.visitor()
+        assert '<span lang="en">Yes, &lt;I&gt; join.</span>' in visitor.http.get(link).text
+        assert "我已阅读" in visitor.http.get(link, params={"lang": "zh"}).text
+
+
 def test_joining_leads_to_the_first_words_and_from_there_to_rating(here, client):
     told = client.join(here.link("us"))
     assert told.status_code == 200

@@ -147,6 +147,13 @@ class Entries:
             raise self._kind(name, value, f"[[{name}]]")
         return [Entries(self._inner(name, place, one), one) for place, one in enumerate(value, start=1)]
 
+    def inner(self, name: str) -> Entries:
+        """A table of its own, empty where the entry is absent."""
+        value = self.table[name] if self.has(name) else {}
+        if not isinstance(value, Mapping):
+            raise self._kind(name, value, f"[{name}]")
+        return Entries(Where(self.where.file, f"[{name}]"), value)
+
     def close(self) -> None:
         """Refuse entries that were never asked for."""
         for name in self.table:

@@ -118,20 +118,26 @@ def _settings(params: dict[str, Any], lang: str) -> Settings:
 
 
 def _write_template(corpus: Path, pools: tuple[str, ...], lang: str, *, as_json: bool) -> None:
-    from voirdire.annotation.study_template import STUDY_FILE, study_template
+    from voirdire.annotation.material import read_shown
+    from voirdire.annotation.study_languages import missing_texts
+    from voirdire.annotation.study_template import STUDY_FILE, proposed_study, study_template
 
     folder = corpus if corpus.is_dir() else corpus.parent
     file = folder / STUDY_FILE
-    written = study_template(corpus, pools=pools, lang=lang)
+    shown = read_shown(corpus)
+    written = study_template(corpus, shown, pools=pools, lang=lang)
+    missing = missing_texts(proposed_study(shown, pools))
     try:
         with file.open("x", encoding="utf-8") as out:
             out.write(written)
     except FileExistsError as error:
         raise UsageError("cli_annotate.study_exists", file=str(file)) from error
     if as_json:
-        show.json({"command": "annotate", "study": str(file)})
-    else:
-        show.out(text("cli_annotate.study_written", lang, file=show.clean(file), corpus=show.clean(corpus)))
+        show.json({"command": "annotate", "study": str(file), "texts_missing": missing})
+        return
+    show.out(text("cli_annotate.study_written", lang, file=show.clean(file), corpus=show.clean(corpus)))
+    if missing:
+        show.err(show.lines(text("cli_annotate.texts_missing", lang, missing="\n".join(missing))))
 
 
 def _export(settings: Settings, folder: Path, batch: int | None, lang: str, *, as_json: bool) -> None:

@@ -208,6 +208,7 @@ def _form(request: Request, door: Door, screened: Screened | None = None) -> Res
         content_lang=door.language,
         languages=language_names(door.plan.languages),
         consent=paragraphs(said(door.plan.consent, door.language)),
+        agree=said(door.plan.agree, door.language),
         screening=door.shown(screened),
         agreed=door.form.get("consent") == "yes",
         gaps=gaps(door, screened) if screened else [],

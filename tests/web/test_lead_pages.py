@@ -21,6 +21,7 @@ from voirdire.annotation.collected import collect
 from voirdire.annotation.flags import Flag
 from voirdire.annotation.invitations import invite
 from voirdire.annotation.raters import join, rater
+from voirdire.cli.annotate import lines
 from voirdire.web.lead_view import flag_told
 from voirdire.web.live import LIVE
 
@@ -412,3 +413,34 @@ def test_comments_stand_in_the_export_alone(inside: InProcess, visit, lead: Lead
     visitor = visit()
     visitor.join(inside.here.link("us"))
     assert "a private remark" not in visitor.http.get("/api/items").text
+
+
+def test_items_with_known_answers_are_counted_where_a_batch_is_made(tmp_path: Path):
+    gold = '\n[[gold]]\nitem = "bowl-us"\nquestion = "q1"\naccept = ["5"]\n'
+    with InProcess(build(tmp_path / "gold", STUDY + gold), f"sqlite:///{tmp_path / 'gold.sqlite'}") as running:
+        told = [note.fields for note in running.ready.notes if note.key == "lead.new.gold_alone"]
+        assert told == [{"count": 1, "left": 11, "alone": 1}]
+        asking = Lead(running)
+        page = asking.http.get("/lead/batches/new").text
+        asking.http.close()
+        assert "11 items are left to rate. 1 of these were in a concept pair" in page
+
+
+def test_without_items_with_known_answers_nothing_is_said_of_them(inside: InProcess, lead: Lead):
+    assert [note for note in inside.ready.notes if note.key.startswith("lead.new.gold")] == []
+    assert 'id="gold"' not in lead.http.get("/lead/batches/new").text
+
+
+def test_the_lead_reads_the_name_of_the_study_with_the_corpus_beside_it(tmp_path: Path):
+    study = 'name = "Tea & <co>"\n' + STUDY
+    with InProcess(build(tmp_path / "named", study), f"sqlite:///{tmp_path / 'named.sqlite'}") as running:
+        asking = Lead(running)
+        page = asking.http.get("/lead").text
+        asking.http.close()
+        assert "<title>Tea &amp; &lt;co&gt; (corpus things)</title>" in page
+        assert lines(running.ready, "en")[0].startswith("Tea & <co> (corpus things): 12 items;")
+
+
+def test_a_study_without_a_name_is_called_by_the_corpus(inside: InProcess, lead: Lead):
+    assert "Ratings of things" in lead.http.get("/lead").text
+    assert lines(inside.ready, "en")[0].startswith("things: 12 items;")

@@ -178,6 +178,7 @@ def document(ready: Ready) -> dict[str, Any]:
         "url": ready.settings.url,
         "lead_link": ready.lead_link,
         "database": ready.settings.shown_database,
+        "study": ready.study.name,
         "corpus": ready.shown.name,
         "items": len(ready.shown.items),
         "pools": [pool.name for pool in ready.study.pools],
@@ -193,9 +194,15 @@ def lines(ready: Ready, lang: str) -> list[str]:
         name: text("report.list_separator", lang).join(show.clean(one) for one in told[name])
         for name in ("pools", "questions")
     }
-    about = text("cli_annotate.about", lang, name=show.clean(ready.shown.name), count=told["items"], **joined)
+    about = text("cli_annotate.about", lang, name=_called(ready, lang), count=told["items"], **joined)
     key = "cli_annotate.first" if ready.made is not None else "cli_annotate.again"
     made = text(key, lang, count=ready.known, database=show.clean(ready.settings.shown_database))
     notes = [text(note.key, lang, **note.fields) for note in ready.notes]
     link = text("cli_annotate.link", lang, link=ready.lead_link)
     return [about, *map(show.clean, notes), made, "", link, text("cli_annotate.stop", lang)]
+
+
+def _called(ready: Ready, lang: str) -> str:
+    """The study's name, with the corpus beside it where that has another."""
+    study, corpus = show.clean(ready.study.name), show.clean(ready.shown.name)
+    return study if study == corpus else text("lead.title_study", lang, study=study, corpus=corpus)

@@ -26,7 +26,8 @@ def test_of_two_batches_one_must_be_named(inside: InProcess, tmp_path: Path):
     unnamed = refusal(settings, tmp_path / "out")
     assert unnamed.message().startswith("There are 2 batches. Name one with --batch: 1: ")
     assert unnamed.message("zh").startswith("共有 2 个批次。请用 --batch 指定一个：1: ")
-    assert refusal(settings, tmp_path / "out", 7).message().startswith("There is no batch 7. Name one with --batch: 1: ")
+    unknown = refusal(settings, tmp_path / "out", 7)
+    assert unknown.message().startswith("There is no batch 7. Name one with --batch: 1: ")
     assert not (tmp_path / "out").exists()
 
 

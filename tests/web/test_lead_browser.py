@@ -105,7 +105,9 @@ def test_every_page_is_fit_for_everybody(opened, inside: InProcess, artefacts: P
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_on_a_phone_every_number_of_a_batch_is_in_sight_with_its_name(opened, inside: InProcess, artefacts: Path, lang: str):
+def test_on_a_phone_every_number_of_a_batch_is_in_sight_with_its_name(
+    opened, inside: InProcess, artefacts: Path, lang: str
+):
     rate(inside.here, people(inside.here, "us", 1), q1="3", q2="3", q3="3", q4="3")
     page = opened(lang, "phone")
     page.goto(f"{inside.here.url}/lead/batches/1")

@@ -24,7 +24,7 @@ _LISTED = 20
 _FLAGS = ("true", "false")
 
 
-class _OfWholeFile(InputError):
+class TopLevelError(InputError):
     """An error about an entry that stands in no table."""
 
     def message(self, lang: str = "en") -> str:
@@ -41,7 +41,7 @@ class Where:
 
     def error(self, key: str, **fields: Any) -> InputError:
         """The error ``study.<key>`` here."""
-        kind = InputError if self.place else _OfWholeFile
+        kind = InputError if self.place else TopLevelError
         return kind(f"study.{key}", **{"file": self.file, "place": self.place or "-", **fields})
 
     def unknown(self, entry: str, value: Any, known: Sequence[str]) -> InputError:

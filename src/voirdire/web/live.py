@@ -26,6 +26,7 @@ from voirdire.corpus.reading import read_corpus
 from voirdire.errors import InputError, UsageError, VoirdireError
 from voirdire.reporting.assemble import build
 from voirdire.reporting.blocks import Section
+from voirdire.web.reading_notes import reading_notes
 
 PROGRESS_SECONDS, UNCHANGED_SECONDS, STATISTICS_SECONDS = 2.0, 15.0, 10.0
 PAUSE = 5.0
@@ -67,6 +68,7 @@ class Statistics:
             question, _, part = section.id.partition("-")
             if part == "pools":
                 section.blocks = [block for block in section.blocks if getattr(block, "id", "").endswith(MAIN_TABLES)]
+                section.blocks += reading_notes(self.profile, int(question.removeprefix("q")) - 1, lang)
             if section.id == "verdicts" or re.fullmatch(r"q\d+", question):
                 found.append(section)
         return found

@@ -140,8 +140,24 @@ def test_a_link_for_many_resumes_in_the_same_browser_and_is_new_in_another(here)
     link = here.link("us")
     first, second = here.visitor(), here.visitor()
     first.join(link)
-    assert first.http.get(link).url.path == "/rate"
+    assert "Welcome back" in first.http.get(link).text
+    assert first.http.get(f"{link}?as=known").url.path == "/rate"
     assert second.http.get(link).url.path.startswith("/join/")
+
+
+def test_two_people_at_one_device_are_two_raters(here, client):
+    link = here.link("us")
+    client.join(link)
+    mine = client.session()["rater"]
+    client.join(f"{link}?as=new")
+    assert client.session()["rater"] != mine
+    assert len(raters(here.database, 1)) == 2
+
+
+def test_who_was_screened_out_is_not_somebody_else_in_the_same_browser(screened):
+    client, link = screened.visitor(), screened.link("us")
+    client.join(link, **{**PASSING, "screening.0": "below-10"})
+    assert "Thank you for your interest" in client.http.get(f"{link}?as=new").text
 
 
 def test_a_personal_link_resumes_anywhere(here):

@@ -17,7 +17,7 @@ def test_who_rated_another_batch_in_between_goes_on_as_the_same_rater(here, clie
     here.new_batch()
     client.join(here.link("us"))
     assert client.session()["rater"] != mine
-    assert client.http.get(link).url.path == "/rate"
+    assert client.http.get(f"{link}?as=known").url.path == "/rate"
     assert client.session()["rater"] == mine
     assert len(raters(here.database, first)) == 1
 

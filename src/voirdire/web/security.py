@@ -78,8 +78,21 @@ def session_of(request: Request, role: Role) -> Session | None:
 
     The lead's ends with the lead's secret too.
     """
-    service = service_of(request)
-    held = request.cookies.get(cookie_name(service, role))
+    return _read(request, role, cookie_name(service_of(request), role))
+
+
+def earlier_session(request: Request, batch: int) -> Session | None:
+    """The session of whoever rated a batch in this browser, also where another batch's has begun since."""
+    return _read(request, "rater", batch_cookie(service_of(request), batch))
+
+
+def batch_cookie(service: Service, batch: int) -> str:
+    """The name of the cookie that keeps a rater's session of a batch."""
+    return f"{cookie_name(service, 'rater')}-{batch}"
+
+
+def _read(request: Request, role: Role, name: str) -> Session | None:
+    service, held = service_of(request), request.cookies.get(name)
     if not held:
         return None
     try:
@@ -97,17 +110,20 @@ def new_session(role: Role, who: str = "") -> Session:
 
 
 def start_session(response: Response, service: Service, role: Role, who: str = "") -> Session:
-    """A new session, set as a cookie of the response."""
+    """A new session, set as a cookie of the response; a rater's is kept for its batch as well."""
     session = new_session(role, lead_mark(service.database) if role == "lead" else who)
     keep_session(response, service, session)
+    known = rater(service.database, who) if role == "rater" else None
+    if known is not None:
+        keep_session(response, service, session, batch_cookie(service, known.batch))
     return session
 
 
-def keep_session(response: Response, service: Service, session: Session) -> None:
-    """Set a session as a cookie of the response."""
+def keep_session(response: Response, service: Service, session: Session, name: str = "") -> None:
+    """Set a session as a cookie of the response. name : of the cookie, else the usual one of its role."""
     value = service.session_signer.dumps({"role": session.role, "nonce": session.nonce, "who": session.who})
     response.set_cookie(
-        cookie_name(service, session.role),
+        name or cookie_name(service, session.role),
         str(value),
         max_age=AGE[session.role],
         path=service.settings.root or "/",

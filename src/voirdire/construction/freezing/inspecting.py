@@ -15,7 +15,14 @@ from voirdire.construction.history import History
 from voirdire.construction.imaging.checking import UNMADE, Checked, check_images
 from voirdire.construction.imaging.files import RUN
 from voirdire.construction.imaging.logbook import current, read_log
-from voirdire.construction.imaging.settings import ImageSettings, overruled, read_settings, worded
+from voirdire.construction.imaging.settings import (
+    CATALOGUED,
+    ImageSettings,
+    check_settings,
+    overruled,
+    read_settings,
+    worded,
+)
 from voirdire.construction.screening_decisions import outcomes
 from voirdire.construction.screening_rule import DROP, UNDECIDED
 from voirdire.construction.standing import ACCEPTED, OPEN, REJECTED, standings
@@ -149,7 +156,9 @@ def _settings(build: BuildFile, regime: str, facts: Mapping[str, Any]) -> ImageS
     """What the images of a regime were asked for by, as ``build.toml`` and their log say."""
     if facts["provider"] == "folder":
         return overruled(ImageSettings(), provider="folder", regime=regime, source=Path(build.file).parent)
-    return overruled(read_settings(build), regime=regime)
+    known = {catalogued: provider for provider, catalogued in CATALOGUED.items()}
+    made = {"provider": known.get(facts["provider"]), "model": facts["model"]}
+    return check_settings(overruled(read_settings(build), regime=regime, **made), build.file)
 
 
 def _files(folder: Path, checked: Checked) -> dict[str, tuple[Path, str]]:

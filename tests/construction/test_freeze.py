@@ -211,7 +211,8 @@ def test_what_was_allowed_stands_everywhere(folder: Path, tmp_path: Path) -> Non
     told = tomllib.loads((tmp_path / "out" / "corpus.toml").read_text("utf-8"))
     assert told["allowed"] == [{"check": "recognition", "reason": REASON}]
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert "placement was not asked &lt;b&gt;in this round" in page
+    assert page.count("placement was not asked &lt;b&gt;in this round") == 2
+    assert page.index("placement was not asked") < page.index("The pools")
     assert "<b>in this round" not in page
     notes = [note["key"] for note in validate(tmp_path / "out", draws=50).meta["notes"]]
     assert "freeze.file.allowed" in notes

@@ -95,7 +95,8 @@ def _authoring(names: Sequence[str], history: History) -> Iterator[Failure]:
     for state, listed in by_state.items():
         if state != ACCEPTED:
             fields = {"state": state, "count": len(listed), "concepts": some(listed)}
-            yield Failure("authoring", "freeze.reason.not_accepted", fields)
+            words = {"state": f"authoring.state.{state}"}
+            yield Failure("authoring", "freeze.reason.not_accepted", fields, words)
 
 
 def _texts(folder: Path) -> Iterator[Failure]:
@@ -104,7 +105,7 @@ def _texts(folder: Path) -> Iterator[Failure]:
         by_state.setdefault(one.state, []).append(one.name)
     for state, listed in by_state.items():
         fields = {"state": state, "count": len(listed), "texts": some(listed)}
-        yield Failure("texts", "freeze.reason.unverified", fields)
+        yield Failure("texts", "freeze.reason.unverified", fields, {"state": f"cli_translate.state.{state}"})
 
 
 def _screening(names: Sequence[str], history: History) -> Iterator[Failure]:

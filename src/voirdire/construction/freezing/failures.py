@@ -35,16 +35,18 @@ LISTED = 12
 class Failure:
     """A reason why a corpus cannot be frozen.
 
-    check : one of CHECKS; key : of the sentence; fields : what it names
+    check : one of CHECKS; key : of the sentence; fields : what it names; words : fields that are keys themselves
     """
 
     check: str
     key: str
     fields: Mapping[str, Any] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
 
     def message(self, lang: str = "en") -> str:
         """The sentence in a language."""
-        return text(self.key, lang, **self.fields)
+        words = {name: text(key, lang) for name, key in self.words.items()}
+        return text(self.key, lang, **{**self.fields, **words})
 
 
 def check_allowed(allowed: Mapping[str, str]) -> dict[str, str]:

@@ -127,7 +127,7 @@ def read_build_file(folder: Path | str) -> BuildFile:
     """
     path = Path(folder) / BUILD_FILE
     top = Entries(BuildPlace(str(path)), _parsed(path))
-    languages = top.values("languages") if top.has("languages") else _needed(top, "languages")
+    languages = top.values("languages", top.table["languages"]) if top.has("languages") else _needed(top, "languages")
     for language in languages:
         if not CODE.fullmatch(language):
             raise top.where.error("language_form", entry="languages", value=shown(language))
@@ -199,7 +199,7 @@ def _safe(entries: Entries, entry: str) -> str:
 
 
 def _authors(top: Entries) -> tuple[str, ...]:
-    authors = top.values("authors")
+    authors = top.values("authors", top.table["authors"]) if top.has("authors") else ()
     for place, author in enumerate(authors):
         if author.casefold() in [other.casefold() for other in authors[:place]]:
             raise top.where.error("value_twice", entry="authors", value=shown(author))

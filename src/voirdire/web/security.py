@@ -1,7 +1,7 @@
 """Who asks, and whether the question may change anything: sessions, forgery, headers, sizes.
 
 A session is a signed cookie (HttpOnly, SameSite=Lax) that holds a random number and who it is: a visitor, a rater, an
-author or the lead. Requests that change something carry a token made from that number, and must come from our own pages.
+author or the lead. Requests that change something carry a token made from that number, and come from our own pages.
 Source: OWASP Cross-Site Request Forgery Prevention and Session Management cheat sheets.
 """
 

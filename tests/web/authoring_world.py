@@ -107,5 +107,3 @@ def link_on(page: str) -> str:
     found = re.search(r'value="(http[^"]+/author/enter#[^"]+)"', page)
     assert found is not None
     return found[1]
-
-

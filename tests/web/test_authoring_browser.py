@@ -96,8 +96,8 @@ def add_all(windows: Windows) -> None:
     for name, concept in zip(TEAM, CONCEPTS, strict=True):
         page = windows.pages[name]
         windows.look(name, "home-empty")
-        page.get_by_label("concept").fill(concept)
-        page.get_by_label("Category").fill("food" if concept != "wedding-gift" else "gifts")
+        page.locator("#concept").fill(concept)
+        page.locator("#category").fill("food" if concept != "wedding-gift" else "gifts")
         page.get_by_role("button", name="Add").click()
         page.get_by_text("The concept is added.").wait_for()
 
@@ -197,7 +197,7 @@ def the_lead_looks(windows: Windows, building: Building) -> None:
         windows.look("lead", name)
     lead.goto(f"{building.url}/lead/screening/tea")
     lead.get_by_label("Keep the pair").check()
-    lead.get_by_label("why").fill("The gap is known from the first round.")
+    lead.locator("#why").fill("The gap is known from the first round.")
     lead.get_by_role("button", name="Send").click()
     lead.get_by_text("Your decision is recorded.").wait_for()
     lead.get_by_role("button", name="中文").click()

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import html
+import json
 import re
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
-from tests.construction.building import make, pairs
-from tests.web.authoring_world import Building, Person, seen_on
+from tests.construction.building import build_text, make, pairs
+from tests.web.authoring_world import Building, Person, link_on, seen_on
 from tests.web.people import csrf_of
+from tests.web.running import free_port, wait_for
 
+from voirdire.cli.main import run
 from voirdire.construction.authoring import move, write
 from voirdire.construction.concepts import read_concepts
 from voirdire.construction.history import open_history
 
-HOSTILE = '<script>alert(1)</script> {{ 7*7 }} "\'> =cmd|x \u202eabc'
+HOSTILE = "<script>alert(1)</script> {{ 7*7 }} \"'> =cmd|x \u202eabc"
 
 
 @pytest.fixture
@@ -140,10 +147,13 @@ def test_two_windows_of_an_author_do_not_overwrite_each_other(building: Building
     write(building.folder, "tea", "ana", realisations={"us": "from the other window"})
     late = ana.write("tea", seen=seen, action="save", realisation_us="from this window", note="and a note")
     assert late.status_code == 409
+    assert "is saved as a draft" not in late.text
     for told in ("from this window", "from the other window", "and a note"):
         assert told in late.text
     assert realisation(building, "tea", "us") == "from the other window"
-    assert ana.write("tea", seen=seen_on(late.text), action="save", realisation_us="from this window").status_code == 200
+    assert (
+        ana.write("tea", seen=seen_on(late.text), action="save", realisation_us="from this window").status_code == 200
+    )
     assert realisation(building, "tea", "us") == "from this window"
 
 
@@ -173,6 +183,7 @@ def test_a_text_that_is_not_ready_is_saved_and_told(building: Building, ana: Per
     answer = ana.write("noodles", realisation_us="spaghetti")
     assert answer.status_code == 422
     assert "spaghetti" in answer.text
+    assert "is saved as a draft" in answer.text
     assert realisation(building, "noodles", "us") == "spaghetti"
     assert building.standing("noodles").state == "open"
     assert str(building.folder) not in answer.text
@@ -188,7 +199,9 @@ def test_names_that_cannot_be_concepts(building: Building, ana: Person, name: st
 
 
 def test_hostile_texts_are_shown_and_never_obeyed(building: Building, ana: Person, bo: Person):
-    assert ana.write("tea", realisation_us=HOSTILE, prompt_en=HOSTILE, category=HOSTILE, note=HOSTILE).status_code == 200
+    assert (
+        ana.write("tea", realisation_us=HOSTILE, prompt_en=HOSTILE, category=HOSTILE, note=HOSTILE).status_code == 200
+    )
     assert bo.decide("tea", "review", note=HOSTILE).status_code == 200
     lead = building.lead()
     pages = [bo.page("tea"), ana.page("tea"), ana.http.get("/author").text, lead.http.get("/lead").text]
@@ -295,7 +308,7 @@ def test_the_lead_sees_states_balances_and_findings(building: Building, ana: Per
     assert re.search(r"<bdi>ana</bdi></th><td class=\"num\">1</td><td class=\"num\">1</td>", page)
     one = lead.http.get("/lead/concepts/tea").text
     assert "say where" in one
-    assert "<form method=\"post\" action=\"/author" not in one
+    assert '<form method="post" action="/author' not in one
 
 
 def test_pages_and_command_line_share_the_history(building: Building, ana: Person, bo: Person):
@@ -323,3 +336,66 @@ def test_headers_and_sizes(building: Building, ana: Person):
     fields = {f"realisation_{culture}": f"{culture}{long[3:]}" for culture in ("us", "cn")}
     assert ana.write("tea", action="save", prompt_en=long, prompt_zh=long, **fields).status_code == 200
     assert ana.write("tea", action="save", prompt_en="x" * 2_000_000).status_code == 413
+
+
+def test_the_command_serves_and_goes_on_where_it_stopped(tmp_path: Path):
+    folder = make(tmp_path / "mine", pairs("tea"))
+    with Command(folder) as first, httpx.Client(base_url=first.url, follow_redirects=True) as person:
+        page = enter(person, "lead", first.told["lead_link"])
+        assert page.status_code == 200
+        link = link_on(person.post("/lead/people", data={"csrf": csrf_of(page.text), "name": "ana"}).text)
+        assert "You are ana" in enter(person, "author", link).text
+        cookies = dict(person.cookies)
+    assert first.told["authors"] == ["ana", "bo", "chen"]
+    with (
+        Command(folder, first.port) as second,
+        httpx.Client(base_url=second.url, follow_redirects=True, cookies=cookies) as old,
+        httpx.Client(base_url=second.url, follow_redirects=True) as new,
+    ):
+        assert second.told["lead_link"] != first.told["lead_link"]
+        assert "You are ana" in old.get("/author").text
+        assert old.get("/lead").url.path == "/lead/enter"
+        assert "You are ana" in enter(new, "author", link).text
+
+
+@pytest.mark.parametrize(("text", "key"), [(build_text(team=("ana", "bo")), "authors"), ("name = 3", "build.toml")])
+def test_the_command_refuses_what_cannot_be_served(tmp_path: Path, capsys, text: str, key: str):
+    folder = make(tmp_path / "mine", pairs("tea"), text)
+    assert run(["build", "serve", str(folder), "--port", str(free_port())]) == 3
+    assert key in capsys.readouterr().err
+
+
+def enter(person: httpx.Client, role: str, link: str) -> httpx.Response:
+    csrf = csrf_of(person.get(f"/{role}/enter").text)
+    return person.post(f"/{role}/enter", data={"csrf": csrf, "secret": link})
+
+
+class Command:
+    """``voirdire build serve`` as a program of its own."""
+
+    def __init__(self, folder: Path, port: int = 0) -> None:
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.words = [
+            sys.executable,
+            "-m",
+            "voirdire",
+            "build",
+            "serve",
+            str(folder),
+            "--json",
+            "--port",
+            str(self.port),
+        ]
+        self.log = folder.parent / f"log-{time.time_ns()}"
+
+    def __enter__(self) -> Command:
+        with self.log.open("wb") as file:
+            self.process = subprocess.Popen(self.words, stdout=file, stderr=file)
+        wait_for(self.url, self.process, self.log)
+        self.told = json.loads(self.log.read_text(encoding="utf-8"))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait(20)

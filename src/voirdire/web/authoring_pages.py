@@ -127,6 +127,7 @@ def _concept(
         notes=bench.history.notes,
         problem="" if error is None else view.sentence_of(error, lang),
         done=done if done in DONE and error is None else "",
+        saved=error is not None and view.stands(told, given or {}),
         form=given or {},
         reasons=REASONS,
     )

@@ -133,6 +133,12 @@ def changes(bench: Bench, concept: str, form: Mapping[str, str]) -> dict[str, An
     return found
 
 
+def stands(shown: ConceptShown, form: Mapping[str, str]) -> bool:
+    """Whether every text of a form that was sent stands in the table."""
+    fields = [one for one in (shown.category, *shown.members, *shown.questions) if one.name in form]
+    return bool(fields) and all(not one.now for one in fields)
+
+
 def tidy(form: Mapping[str, str]) -> dict[str, str]:
     r"""The fields of a form with the line breaks of files, and nothing around them.
 

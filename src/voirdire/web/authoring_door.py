@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from voirdire.annotation.author_links import author_mark, author_of, name_of
 from voirdire.annotation.service_state import check_lead
 from voirdire.construction.build_file import read_build_file
-from voirdire.texts import LANGUAGES
+from voirdire.texts import LANGUAGES, text
 from voirdire.web.lead_access import NAMES
 from voirdire.web.pages import LANGUAGE_COOKIE, page, ui_language
 from voirdire.web.security import (
@@ -40,6 +40,7 @@ router = APIRouter(include_in_schema=False)
 LONGEST_SECRET = 500
 OUR_PAGE = re.compile(r"/(lead|author)(/[A-Za-z0-9._-]+)*")
 YEAR = 365 * 86400
+ENTERING = ("heading", "told", "paste", "wrong")
 
 
 def lead_here(request: Request) -> Session:
@@ -193,13 +194,15 @@ def _language(request: Request, form: dict[str, str], home: str) -> Response:
 def _ask(request: Request, role: Role, *, wrong: bool = False) -> Response:
     workshop: Workshop = workshop_of(request)
     session = session_of(request, "visitor") or new_session("visitor")
+    lang = ui_language(request)
     response = page(
         request,
         "authoring/enter.html.jinja",
-        ui_language(request),
+        lang,
         status=403 if wrong else 200,
         csrf=csrf_token(workshop, session),
         role=role,
+        words={name: text(f"authoring.enter.{role}_{name}", lang) for name in ENTERING},
         wrong=wrong,
     )
     keep_session(response, workshop, session)

@@ -17,6 +17,7 @@ from voirdire.construction import authoring
 from voirdire.construction.build_file import SAFE
 from voirdire.construction.standing import REASONS
 from voirdire.errors import UsageError, VoirdireError
+from voirdire.texts import text
 from voirdire.web import authoring_view as view
 from voirdire.web.authoring_door import AuthorPage, go, person_of, shown
 from voirdire.web.pages import ui_language
@@ -126,11 +127,23 @@ def _concept(
         events=view.events_shown(bench, concept, lang),
         notes=bench.history.notes,
         problem="" if error is None else view.sentence_of(error, lang),
-        done=done if done in DONE and error is None else "",
+        done=text(f"authoring.done.{done}", lang) if done in DONE and error is None else "",
         saved=error is not None and view.stands(told, given or {}),
         form=given or {},
-        reasons=REASONS,
+        reasons=[(reason, view.reason_words(reason, lang)) for reason in REASONS],
+        choices=[(action, text(f"authoring.page.choice_{action}", lang)) for action in told.decisions],
+        words=_words(told.hand_in, lang),
     )
+
+
+def _words(hand_in: str, lang: str) -> dict[str, str]:
+    """What is said at the form of a text, where there is one."""
+    if not hand_in:
+        return {}
+    return {
+        "note": text(f"authoring.page.note_{hand_in}", lang),
+        "hand_in": text(f"authoring.page.hand_in_{hand_in}", lang),
+    }
 
 
 def _home(request: Request, given: Mapping[str, str] | None = None, error: VoirdireError | None = None) -> Response:

@@ -87,6 +87,7 @@ def _pair(
     measures = read_measured(bench.folder).get(concept, ())
     there = concept in bench.concepts.by_concept()
     other = bool(measures) and verdict_of([one.verdict for one in measures]) != outcome.suggested
+    possible = DECISIONS if outcome.decided else DECISIONS[:2]
     status = 200 if error is None else 409 if error.key.endswith("moved") else 422
     return shown(
         request,
@@ -100,7 +101,7 @@ def _pair(
         other=other,
         told=view.concept_shown(bench, concept, "", lang) if there else None,
         events=view.events_shown(bench, concept, lang),
-        verdicts=DECISIONS if outcome.decided else DECISIONS[:2],
+        verdicts=[(one, text(f"authoring.page.verdict_{one}", lang)) for one in possible],
         problem="" if error is None else view.sentence_of(error, lang),
         done=request.query_params.get("done") == "decide" and error is None,
         form=given or {},

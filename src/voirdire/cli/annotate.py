@@ -79,7 +79,7 @@ def annotate(
     lang: o.Lang = None,
 ) -> None:
     language = ctx.find_object(str) or "en"
-    _check_installed()
+    check_installed()
     if init:
         _write_template(corpus, tuple(pool or ()), language, as_json=json)
         return
@@ -90,7 +90,8 @@ def annotate(
     _serve(settings, workers, language, accept_changes=accept_changes, as_json=json)
 
 
-def _check_installed() -> None:
+def check_installed() -> None:
+    """Raise UsageError where what the service needs is not installed."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise UsageError("cli_annotate.not_installed", missing=", ".join(missing))

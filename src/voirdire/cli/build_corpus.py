@@ -12,6 +12,7 @@ from voirdire.cli import (
     build_images,
     build_new,
     build_screen,
+    build_serve,
     build_split,
     build_translate,
 )
@@ -22,6 +23,7 @@ def register(app: typer.Typer) -> None:
     """Add the group and its commands."""
     group = new_group("cli_build.help")
     texts = (build_translate, build_equivalence)
-    for module in (build_new, build_check, build_author, build_images, *texts, build_screen, build_split, build_freeze):
+    last = (build_screen, build_split, build_freeze)
+    for module in (build_new, build_check, build_author, build_serve, build_images, *texts, *last):
         module.register(group)
     app.add_typer(group, name="build")

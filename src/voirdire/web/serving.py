@@ -71,7 +71,7 @@ def prepare(
         changes = bind_corpus(database, shown, now, accept=accept_changes)
         known = batches(database)
         made = None if known else create_batch(database, _first(shown, found.study, settings.lang), now)
-        secret = _lead_secret()
+        secret = lead_secret()
         set_lead(database, secret)
     finally:
         database.dispose()
@@ -98,7 +98,8 @@ def _first(shown: Shown, study: Study, lang: str) -> BatchSpec:
     return BatchSpec(text("web.first_batch", lang), study, tuple(item.id for item in rated), "rating", pairs)
 
 
-def _lead_secret() -> str:
+def lead_secret() -> str:
+    """The secret of the environment, or a new one. Raises UsageError for one that is too short."""
     given = os.environ.get(LEAD_VARIABLE, "")
     if given and len(given) < SHORTEST_SECRET:
         raise UsageError("web.lead_secret_short", variable=LEAD_VARIABLE, limit=SHORTEST_SECRET)
@@ -141,16 +142,16 @@ def _chosen(number: int | None, names: Mapping[int, str], database: Database) ->
     return number
 
 
-def serve(settings: Settings, workers: int = 1) -> None:
+def serve(settings: Settings, workers: int = 1, application: str = "voirdire.web.application") -> None:
     """Answer requests until the process is stopped.
 
-    workers : processes; more than one needs PostgreSQL
+    workers : processes; more than one needs PostgreSQL; application : the module whose application it is
     """
     import uvicorn
 
     os.environ[VARIABLE] = settings.to_text()
     uvicorn.run(
-        "voirdire.web.application:from_environment",
+        f"{application}:from_environment",
         factory=True,
         host=settings.host,
         port=settings.port,

@@ -38,6 +38,7 @@ def through(folder: Path, *steps: tuple[str, str]) -> Standing:
 
 
 REVIEWED = (("submit", "ana"), ("review", "bo"))
+AGAIN = ("reviewed", "revised", "accepted")
 ACCEPTED = (*REVIEWED, ("revise", "ana"), ("accept", "bo"))
 
 
@@ -75,7 +76,7 @@ def test_every_move_from_every_state(tmp_path: Path, before: tuple[tuple[str, st
         "open": {("submit", "ana")},
         "drafted": {("submit", "ana"), ("review", "bo"), ("reject", "bo"), ("reject", "ana")},
         "reviewed": {("revise", "ana"), ("accept", "bo"), ("reject", "bo"), ("reject", "ana")},
-        "revised": {("review", "bo"), ("accept", "bo"), ("reject", "bo"), ("reject", "ana")},
+        "revised": {("revise", "ana"), ("review", "bo"), ("accept", "bo"), ("reject", "bo"), ("reject", "ana")},
         "accepted": {("revise", "ana"), ("reject", "bo"), ("reject", "ana")},
         "rejected": set(),
     }
@@ -114,7 +115,7 @@ class Model:
         possible = {
             "submit": self.state in ("open", "drafted"),
             "review": self.state in ("drafted", "revised") and not self.dirty and noted,
-            "revise": (self.state == "reviewed" and (self.dirty or noted)) or (self.state == "accepted" and self.dirty),
+            "revise": (self.state == "reviewed" and noted) or (self.dirty and self.state in AGAIN),
             "accept": self.state in ("reviewed", "revised") and not self.dirty,
             "reject": self.state not in ("open", "rejected") and noted,
         }[action] and (by == person if person else by in ("ana", "bo"))

@@ -22,6 +22,7 @@ from voirdire.construction.standing import (
     MOVES,
     REASONS,
     REJECTED,
+    REVISED,
     Standing,
     differs,
     standings,
@@ -223,7 +224,7 @@ def _check_text(before: Standing, action: str, now: Mapping[str, Any], note: str
     if action in ("review", "accept") and changed:
         again = "submit" if before.state == "drafted" else "revise"
         raise UsageError("authoring.text_changed", concept=before.concept, author=before.author, again=again)
-    if action == "revise" and not changed and (before.state == ACCEPTED or not note.strip()):
+    if action == "revise" and not changed and (before.state in (REVISED, ACCEPTED) or not note.strip()):
         raise UsageError("authoring.nothing_changed", concept=before.concept)
 
 

@@ -30,7 +30,7 @@ class Move:
 MOVES: Mapping[str, Move] = {
     "submit": Move((OPEN, DRAFTED), DRAFTED, ("author",)),
     "review": Move((DRAFTED, REVISED), REVIEWED, ("reviewer",)),
-    "revise": Move((REVIEWED, ACCEPTED), REVISED, ("author",)),
+    "revise": Move((REVIEWED, REVISED, ACCEPTED), REVISED, ("author",)),
     "accept": Move((REVIEWED, REVISED), ACCEPTED, ("reviewer",)),
     "reject": Move((DRAFTED, REVIEWED, REVISED, ACCEPTED), REJECTED, ("reviewer", "author")),
 }

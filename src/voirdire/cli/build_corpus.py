@@ -10,6 +10,7 @@ from voirdire.cli import (
     build_equivalence,
     build_freeze,
     build_images,
+    build_items,
     build_new,
     build_screen,
     build_split,
@@ -22,6 +23,7 @@ def register(app: typer.Typer) -> None:
     """Add the group and its commands."""
     group = new_group("cli_build.help")
     texts = (build_translate, build_equivalence)
-    for module in (build_new, build_check, build_author, build_images, *texts, build_screen, build_split, build_freeze):
+    made = (build_new, build_check, build_author, build_images, *texts, build_items)
+    for module in (*made, build_screen, build_split, build_freeze):
         module.register(group)
     app.add_typer(group, name="build")

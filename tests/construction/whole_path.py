@@ -53,7 +53,7 @@ QUESTIONS = {
 SHOWN = {
     "meal": ("roast turkey with gravy", "steamed fish and dumplings"), "gift": ("a bottle of wine", "a box of fruit"),
     "wedding": ("a bride in white in a chapel", "red robes and tea for the elders"),
-    "breakfast": ("pancakes with syrup", "soy milk and fried dough"), "garden": ("a lawn with roses", "rocks by a pond"),
+    "breakfast": ("pancakes and syrup", "soy milk and fried dough"), "garden": ("a lawn with roses", "rocks by a pond"),
     "kitchen": ("an island under copper pans", "a wok on a gas flame"), "dragon": ("floats", "a paper beast on poles"),
     "market": ("farm stands on a square", "stalls in a night street"), "sunset": ("a desert road", "rice terraces"),
     "toast": ("glasses held high", "the rim of a cup held low"), "distance": ("an obelisk", "a pagoda far off"),

@@ -20,7 +20,7 @@ from voirdire.app.validate import validate
 from voirdire.cli.main import run
 from voirdire.construction.authoring import move
 from voirdire.construction.concepts import read_concepts, rewrite
-from voirdire.construction.freezing.failures import check_allowed
+from voirdire.construction.freezing.failures import Failure, check_allowed
 from voirdire.construction.freezing.versions import Release, changelog, check_version, order, releases
 from voirdire.construction.history import open_history, read_history
 from voirdire.corpus.frozen import file_digest
@@ -304,3 +304,13 @@ def test_a_damaged_history_event_is_no_release(tmp_path: Path) -> None:
     with open_history(tmp_path) as book:
         book.append({"kind": "freeze", "action": "done", "tables": 3, "counts": {"items": "x"}})
     assert releases(read_history(tmp_path))[0].tables == {}
+
+
+def test_states_are_told_in_the_language_of_the_reader() -> None:
+    open_ones = Failure(
+        "authoring", "freeze.reason.not_accepted", {"state": "open", "count": 2, "concepts": "tea, rice"}
+    )
+    texts = Failure("texts", "freeze.reason.unverified", {"state": "unverified", "count": 1, "texts": "tea/prompt/zh"})
+    assert "'not written'" in open_ones.message()
+    assert "“未编写”" in open_ones.message("zh")
+    assert "“未核对”" in texts.message("zh")

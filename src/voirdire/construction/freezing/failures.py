@@ -30,6 +30,9 @@ NEVER = ("images",)
 MOST_REASON = 2000
 LISTED = 12
 
+_STATES = {"freeze.reason.not_accepted": "authoring.state", "freeze.reason.unverified": "cli_translate.state"}
+"""Sentence -> where the words for its state stand."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -43,8 +46,15 @@ class Failure:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     def message(self, lang: str = "en") -> str:
-        """The sentence in a language."""
-        return text(self.key, lang, **self.fields)
+        """The sentence in a language, with states in its words.
+
+        >>> Failure("texts", "freeze.reason.unverified", {"state": "changed", "count": 1, "texts": "q1"}).message()[:56]
+        "1 texts are in the state 'changed since it was verified'"
+        """
+        words = {}
+        if self.key in _STATES:
+            words["state"] = text(f"{_STATES[self.key]}.{self.fields['state']}", lang)
+        return text(self.key, lang, **{**self.fields, **words})
 
 
 def check_allowed(allowed: Mapping[str, str]) -> dict[str, str]:

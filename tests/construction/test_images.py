@@ -20,6 +20,7 @@ from tests.construction.image_world import ENVIRONMENT, QUICK, corpus, make
 from tests.construction.mock_images import KEY, State, picture, serving
 
 from voirdire.app.build_images import build_images
+from voirdire.construction.authoring import assign, move
 from voirdire.construction.imaging import files, shelf
 from voirdire.construction.imaging.choosing import drawn_evenly
 from voirdire.construction.imaging.logbook import read_log
@@ -403,6 +404,21 @@ def test_rejected_concepts_are_left_out(tmp_path: Path) -> None:
         result = make(folder, url)
     assert result.rejected == ("c0",)
     assert set(log_of(folder)) == {"c1-us", "c1-cn"}
+
+
+def test_concepts_that_a_reviewer_rejected_are_left_out(tmp_path: Path) -> None:
+    folder = corpus(tmp_path / "c")
+    (folder / "build.toml").write_text('authors = ["ana", "bo", "chen"]\n' + (folder / "build.toml").read_text("utf-8"))
+    first = assign(folder)[0]
+    move(folder, "submit", first.concept, first.author)
+    move(folder, "reject", first.concept, first.reviewer, reason="stereotype", note="Only the clothes differ.")
+    (tmp_path / "some.txt").write_text(first.concept)
+    with serving() as (url, state):
+        with pytest.raises(InputError) as error:
+            make(folder, url, subset=str(tmp_path / "some.txt"))
+        result = make(folder, url)
+    assert error.value.key == "build_images.subset_rejected"
+    assert (result.rejected, state.drawn.total()) == ((first.concept,), 4)
 
 
 def test_a_maker_that_only_fails_is_left_alone(tmp_path: Path) -> None:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.concepts import ConceptItem, Concepts, read_concepts
+from voirdire.construction.history import read_history
 from voirdire.construction.imaging.checking import Checked, check_images
 from voirdire.construction.imaging.choosing import Chosen, choose, photographs
 from voirdire.construction.imaging.logbook import current, read_log, write_log
 from voirdire.construction.imaging.plan import Wanted, wanted_of
 from voirdire.construction.imaging.settings import ImageSettings, check_settings, overruled, read_settings, worded
+from voirdire.construction.standing import REJECTED, standings
 from voirdire.errors import UsageError
 from voirdire.judging.nouns import RunStopped
 from voirdire.judging.progress import Progress
@@ -58,7 +60,7 @@ class ImagesResult:
 
     progress : of the images that were wanted; checked : all images of the regime as they are now
     log, sheet : ``images.jsonl`` and the contact sheet; stopped : why images are pending, or None
-    rejected : concepts that are left out because the table rejects them
+    rejected : concepts that are left out because the table or the protocol rejects them
     """
 
     folder: Path
@@ -96,7 +98,8 @@ def build_images(folder: Path | str, lang: str = "en", listening: Listening = NO
     place, said = Path(folder), ImageOptions(**options)
     build, concepts = read_build_file(place), read_concepts(place)
     settings = settings_of(build, said)
-    chosen = choose(concepts, build, said.subset, said.seed)
+    out = {name for name, one in standings(read_history(place)).items() if one.state == REJECTED}
+    chosen = choose(concepts, build, said.subset, said.seed, out)
     wanted = _wanted(chosen, settings, said)
     means = _means(said)
     check_means(settings, means)

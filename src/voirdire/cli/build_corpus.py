@@ -10,6 +10,7 @@ from voirdire.cli import (
     build_equivalence,
     build_freeze,
     build_images,
+    build_items,
     build_new,
     build_screen,
     build_serve,
@@ -23,7 +24,7 @@ def register(app: typer.Typer) -> None:
     """Add the group and its commands."""
     group = new_group("cli_build.help")
     texts = (build_translate, build_equivalence)
-    last = (build_screen, build_split, build_freeze)
-    for module in (build_new, build_check, build_author, build_serve, build_images, *texts, *last):
+    made = (build_new, build_check, build_author, build_serve, build_images, *texts, build_items)
+    for module in (*made, build_screen, build_split, build_freeze):
         module.register(group)
     app.add_typer(group, name="build")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,14 +25,19 @@ class Chosen:
     rejected: tuple[str, ...] = ()
 
 
-def choose(concepts: Concepts, build: BuildFile, subset: str | None, seed: int) -> Chosen:
+def choose(
+    concepts: Concepts, build: BuildFile, subset: str | None, seed: int, out: Collection[str] = ()
+) -> Chosen:
     """The items of a subset, or all.
 
+    out : concepts that are rejected in the protocol; those that the table rejects are left out as well
     subset : a number of concepts, drawn by ``seed`` evenly over the categories; or a file with a concept a line
     Raises InputError where a concept lacks a culture, has an empty realisation, or is not in the table.
     """
     groups = concepts.by_concept()
-    rejected = tuple(name for name, items in groups.items() if any(item.split == REJECTED for item in items))
+    rejected = tuple(
+        name for name, items in groups.items() if name in out or any(item.split == REJECTED for item in items)
+    )
     open_ones = {name: items for name, items in groups.items() if name not in rejected}
     if not open_ones:
         raise InputError("build_images.no_items", file=concepts.table.file)

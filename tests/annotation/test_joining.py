@@ -225,6 +225,13 @@ def test_numbers_of_events_are_not_used_again_after_a_deletion(db: Database, bat
         assert connection.execute(select(func.max(events.c.id))).scalar_one() > last
 
 
+def test_the_label_of_a_personal_link_goes_with_its_rater(db: Database, batch: Batch) -> None:
+    for most in (1, 2):
+        invitation, _ = invite(db, batch.id, "us", label=f"link for {most}", most_raters=most, now=0.0)
+        delete_rater(db, join(db, invitation, language="en", attributes={}, passed=True, now=0.0).id, 1.0)
+    assert [one.label for one in invitations(db, batch.id)][-2:] == ["", "link for 2"]
+
+
 def test_a_personal_link_may_be_used_again_after_a_deletion(db: Database, batch: Batch) -> None:
     invitation = link(db, batch, 1)
     first = come(db, invitation)

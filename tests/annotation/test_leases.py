@@ -233,3 +233,11 @@ def test_orders_are_the_rater_s_own(db: Database) -> None:
         assign(db, who, 0.0)
         orders.append([one.item_id for one in work(db, who)])
     assert orders[0] != orders[1] != orders[2]
+
+
+def test_a_clock_that_ran_ahead_once_holds_nothing_longer_than_a_lease(db: Database, batch: Batch) -> None:
+    away, here = joined(db, batch), joined(db, batch)
+    assign(db, away, 24 * HOUR)
+    assert release_expired(db, batch.id, 0.0) == 0
+    assert assign(db, here, 0.9 * HOUR) == 0
+    assert assign(db, here, 1.1 * HOUR) == 4

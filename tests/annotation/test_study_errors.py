@@ -218,6 +218,15 @@ def test_a_file_that_is_named_must_be_there(tmp_path: Path) -> None:
 WRONG = ("", "x", -1, 2.5, True, [], ["x"], [{}], {}, {"en": 1}, {"en": "x"}, 10**30)
 
 
+def test_an_entry_outside_all_tables_has_its_place_in_words(tmp_path: Path) -> None:
+    folder = corpus(tmp_path)
+    (folder / "annotation.toml").write_text("raters = 5\n", encoding="utf-8")
+    with pytest.raises(VoirdireError) as error:
+        study_of(folder)
+    assert "annotation.toml, top level: there is no entry 'raters' here" in error.value.message("en")
+    assert "annotation.toml，顶层：" in error.value.message("zh")
+
+
 def places(table: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Every place in a table, from the outside in."""
     steps = table.items() if isinstance(table, dict) else enumerate(table) if isinstance(table, list) else ()

@@ -27,15 +27,15 @@ def entries(folder: Path, table: dict[str, Any]) -> set[str]:
     return set(error.value.fields["known"].split(", "))
 
 
-@pytest.mark.parametrize("source", EXAMPLES)
-def test_examples_of_the_page_can_be_read(tmp_path: Path, source: str) -> None:
-    found = study_of(corpus(tmp_path), source)
+def test_the_example_of_the_page_can_be_read(tmp_path: Path) -> None:
+    found = study_of(corpus(tmp_path), EXAMPLES[0])
     assert (len(found.study.questions), len(found.study.pools), len(found.study.gold)) == (4, 2, 1)
     assert found.notes == ()
 
 
-def test_there_is_an_example() -> None:
-    assert len(EXAMPLES) == 1
+def test_the_example_of_a_pilots_words_has_them_all(tmp_path: Path) -> None:
+    assert len(EXAMPLES) == 2
+    assert set(study_of(corpus(tmp_path), EXAMPLES[1]).study.pilot) == {"text", *VERDICTS}
 
 
 @pytest.mark.parametrize("section", ["", "pools", "questions", "screening", "gold"])

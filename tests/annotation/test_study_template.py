@@ -16,6 +16,7 @@ from tests.annotation.study_corpora import corpus, item, picture, shown_of, stud
 from voirdire.annotation.nouns import Asked, Option, PoolPlan, Screening
 from voirdire.annotation.study_entries import Entries, Where
 from voirdire.annotation.study_file import read_study
+from voirdire.annotation.study_languages import for_readers
 from voirdire.annotation.study_parts import read_parts
 from voirdire.annotation.study_pools import read_pool
 from voirdire.annotation.study_questions import levels, questions_table, read_question
@@ -75,7 +76,7 @@ def test_questions_of_a_table_are_written_as_they_are(tmp_path: Path) -> None:
     folder = corpus(tmp_path, [item("a1") | {"culture": "us"}], questions=rows)
     usual = read_study(folder, shown_of(folder))
     begun(folder)
-    assert read_study(folder, shown_of(folder)).questions == usual.questions
+    assert read_study(folder, shown_of(folder)).questions == for_readers(usual).questions
     assert usual.question("kind").positive == "hot"
 
 

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.construction import image_world
+from tests.construction.building import make
 from tests.construction.freeze_world import built, freeze, ratings, screened
+from tests.construction.mock_images import serving
 
 from voirdire.analysis.profile import Profile
 from voirdire.app.build_split import build_split
 from voirdire.app.validate import validate
 from voirdire.cli.main import run
 from voirdire.construction.authoring import move
+from voirdire.construction.build_file import read_build_file
 from voirdire.construction.concepts import read_concepts, rewrite
-from voirdire.construction.freezing.failures import Failure, check_allowed
+from voirdire.construction.freezing.failures import check_allowed
+from voirdire.construction.freezing.folder import only_freeze
+from voirdire.construction.freezing.inspecting import inspect
 from voirdire.construction.freezing.versions import Release, changelog, check_version, order, releases
 from voirdire.construction.history import open_history, read_history
 from voirdire.corpus.frozen import file_digest
@@ -202,7 +211,8 @@ def test_what_was_allowed_stands_everywhere(folder: Path, tmp_path: Path) -> Non
     told = tomllib.loads((tmp_path / "out" / "corpus.toml").read_text("utf-8"))
     assert told["allowed"] == [{"check": "recognition", "reason": REASON}]
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert "placement was not asked &lt;b&gt;in this round" in page
+    assert page.count("placement was not asked &lt;b&gt;in this round") == 2
+    assert page.index("placement was not asked") < page.index("The pools")
     assert "<b>in this round" not in page
     notes = [note["key"] for note in validate(tmp_path / "out", draws=50).meta["notes"]]
     assert "freeze.file.allowed" in notes
@@ -306,11 +316,66 @@ def test_a_damaged_history_event_is_no_release(tmp_path: Path) -> None:
     assert releases(read_history(tmp_path))[0].tables == {}
 
 
-def test_states_are_told_in_the_language_of_the_reader() -> None:
-    open_ones = Failure(
-        "authoring", "freeze.reason.not_accepted", {"state": "open", "count": 2, "concepts": "tea, rice"}
-    )
-    texts = Failure("texts", "freeze.reason.unverified", {"state": "unverified", "count": 1, "texts": "tea/prompt/zh"})
-    assert "'not written'" in open_ones.message()
-    assert "“未编写”" in open_ones.message("zh")
-    assert "“未核对”" in texts.message("zh")
+def test_generated_images_are_those_of_the_template(tmp_path: Path) -> None:
+    with serving() as (url, _):
+        folder = image_world.corpus(tmp_path / "drawn", 2)
+        image_world.make(folder, url)
+        image_world.make(folder, url, provider="openai", model="gpt-image-1", regime="second")
+
+    def looked(regime: str) -> list[str]:
+        build = read_build_file(folder)
+        found = inspect(folder, build, read_concepts(folder), read_history(folder), regime)
+        return [one.key for one in found.failures if one.check in ("images", "image_quality")]
+
+    assert (looked("generated"), looked("second"), looked("third")) == ([], [], ["freeze.reason.no_image"])
+    _changed(folder)
+    assert looked("generated") == ["build_images.problem.stale"]
+
+
+def test_without_concepts_there_is_nothing_to_freeze(made: Path, tmp_path: Path) -> None:
+    found = freeze(make(tmp_path / "empty"), tmp_path / "out", made / "rated")
+    assert "freeze.reason.no_items" in [one.key for one in found.failures]
+    assert not found.done
+
+
+def test_a_full_disk_leaves_nothing(folder: Path, made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("voirdire.app.freeze_folder._write_report", full)
+    with pytest.raises(UsageError) as caught:
+        freeze(folder, folder.parent / "out", made / "rated")
+    assert caught.value.key == "freeze.out.unwritable"
+    assert [path.name for path in folder.parent.iterdir()] == ["built"]
+
+
+def test_what_is_told_of_pools_must_be_of_pools(folder: Path, made: Path) -> None:
+    file = folder / "build.toml"
+    file.write_text(file.read_text("utf-8").replace('[[pool]]\nname = "us"', '[[pool]]\nname = "uk"'), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        freeze(folder, folder.parent / "out", made / "rated")
+    assert (caught.value.key, caught.value.fields["file"]) == ("release.pool_unknown", str(file))
+
+
+def test_a_second_freeze_waits_for_nobody(folder: Path, made: Path) -> None:
+    with only_freeze(folder), pytest.raises(UsageError) as caught:
+        freeze(folder, folder.parent / "out", made / "rated")
+    assert caught.value.key == "freeze.out.locked"
+
+
+def test_a_folder_that_changes_meanwhile_is_not_frozen(
+    folder: Path, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from voirdire.app import build_freeze as module
+
+    whole = module._evaluated
+
+    def changing(*args: Any) -> Any:
+        screened(folder, ("teapot",), "drop")
+        return whole(*args)
+
+    monkeypatch.setattr(module, "_evaluated", changing)
+    with pytest.raises(UsageError) as caught:
+        freeze(folder, folder.parent / "out", made / "rated")
+    assert caught.value.key == "freeze.out.moved"
+    assert not (folder.parent / "out").exists()

@@ -25,6 +25,7 @@ from voirdire.cli.main import run
 from voirdire.construction.freezing.versions import releases
 from voirdire.construction.history import read_history
 from voirdire.errors import InputError
+from voirdire.exchange.release import ReleaseOptions
 
 QUICK = {"draws": 50, "decomposition_draws": 20}
 
@@ -208,4 +209,23 @@ def test_a_release_names_the_version_and_what_was_allowed(world: Path, tmp_path:
     assert any("placement was \\*not\\* asked" in sheet and frozen.digest[:12] in sheet for sheet in sheets)
     take_in("csv", [tmp_path / "release"], tmp_path / "again")
     assert tomllib.loads((tmp_path / "again" / "corpus.toml").read_text("utf-8"))["origin"] == told["origin"]
-    assert audit(tmp_path / "again", **QUICK).meta["corpus"] == {}
+    meta = validate(tmp_path / "again", draws=20).meta
+    assert (meta["corpus"]["version"], meta["corpus"]["frozen"]) == ("1.0", frozen.digest)
+    assert "freeze.file.allowed" in [note["key"] for note in meta["notes"]]
+
+
+def test_a_release_is_audited_with_its_own_judgments_alone(world: Path, tmp_path: Path) -> None:
+    export("parquet", world / "v2", tmp_path / "release", ReleaseOptions(judgments=world / "run-v2"))
+    take_in("parquet", [tmp_path / "release"], tmp_path / "again")
+    for folder in (tmp_path / "release", tmp_path / "again"):
+        assert audit(folder, world / "run-v2", **QUICK).meta["judges"]
+        with pytest.raises(InputError) as caught:
+            audit(folder, world / "run-v1", **QUICK)
+        assert caught.value.key == "freeze.judged.other"
+    with pytest.raises(InputError) as caught:
+        export("csv", world / "v2", tmp_path / "mixed", ReleaseOptions(judgments=world / "run-v1"))
+    assert caught.value.key == "freeze.judged.other"
+    (tmp_path / "again" / "images" / "teapot-us.png").unlink()
+    with pytest.raises(InputError) as caught:
+        validate(tmp_path / "again", draws=20)
+    assert caught.value.key == "freeze.file.missing"

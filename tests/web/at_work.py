@@ -94,6 +94,11 @@ class Browsing:
                 .map((one) => one.querySelector('.scale input:checked')?.value ?? null)"""
         )
 
+    @property
+    def prompt(self) -> str:
+        """The question of the item, which is the wording of the first question."""
+        return self.page.inner_text(".question[data-of-item] .words")
+
     def focused(self) -> str:
         """The question and value that have the focus."""
         return self.page.evaluate("`${document.activeElement.name || document.activeElement.id}`")

@@ -242,9 +242,9 @@ def test_a_revoked_link_lets_nobody_in(own_house: House) -> None:
 
 def test_a_link_for_two_lets_no_third_in_and_never_into_anothers_session(own_house: House) -> None:
     token = own_house.invite("us", most_raters=2)
-    first, second = own_house.joined("us", token), own_house.joined("us", token)
-    third = own_house.client()
+    first, third = own_house.joined("us", token), own_house.client()
     csrf = third.get(f"/join/{token}").text.partition('name="csrf" value="')[2][:64]
+    second = own_house.joined("us", token)
     reply = third.post(f"/join/{token}", data={"csrf": csrf, "consent": "yes", "screening.0": "yes"})
     assert reply.status_code == 409
     assert third.get("/api/session").status_code == 401

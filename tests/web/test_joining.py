@@ -37,6 +37,15 @@ def test_another_language_of_the_pool_can_be_asked_for_and_no_other(here, client
     assert '<html lang="zh-Hans">' in client.http.get(link, params={"lang": "fr"}).text
 
 
+def test_the_sentence_that_is_agreed_to_is_the_pools_own_where_it_has_one(tmp_path):
+    study = STUDY.replace('name = "us"', 'name = "us"\nagree.en = "Yes, <I> join."', 1)
+    with InProcess(build(tmp_path / "own", study), f"sqlite:///{tmp_path / 'own.sqlite'}") as running:
+        link = running.here.link("us")
+        visitor = running.here.visitor()
+        assert '<span lang="en">Yes, &lt;I&gt; join.</span>' in visitor.http.get(link).text
+        assert "我已阅读" in visitor.http.get(link, params={"lang": "zh"}).text
+
+
 def test_joining_leads_to_the_first_words_and_from_there_to_rating(here, client):
     told = client.join(here.link("us"))
     assert told.status_code == 200
@@ -131,8 +140,24 @@ def test_a_link_for_many_resumes_in_the_same_browser_and_is_new_in_another(here)
     link = here.link("us")
     first, second = here.visitor(), here.visitor()
     first.join(link)
-    assert first.http.get(link).url.path == "/rate"
+    assert "Welcome back" in first.http.get(link).text
+    assert first.http.get(f"{link}?as=known").url.path == "/rate"
     assert second.http.get(link).url.path.startswith("/join/")
+
+
+def test_two_people_at_one_device_are_two_raters(here, client):
+    link = here.link("us")
+    client.join(link)
+    mine = client.session()["rater"]
+    client.join(f"{link}?as=new")
+    assert client.session()["rater"] != mine
+    assert len(raters(here.database, 1)) == 2
+
+
+def test_who_was_screened_out_is_not_somebody_else_in_the_same_browser(screened):
+    client, link = screened.visitor(), screened.link("us")
+    client.join(link, **{**PASSING, "screening.0": "below-10"})
+    assert "Thank you for your interest" in client.http.get(f"{link}?as=new").text
 
 
 def test_a_personal_link_resumes_anywhere(here):

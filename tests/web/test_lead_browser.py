@@ -105,6 +105,24 @@ def test_every_page_is_fit_for_everybody(opened, inside: InProcess, artefacts: P
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
+def test_on_a_phone_every_number_of_a_batch_is_in_sight_with_its_name(
+    opened, inside: InProcess, artefacts: Path, lang: str
+):
+    rate(inside.here, people(inside.here, "us", 1), q1="3", q2="3", q3="3", q4="3")
+    page = opened(lang, "phone")
+    page.goto(f"{inside.here.url}/lead/batches/1")
+    page.screenshot(path=artefacts / f"lead-stacked-{lang}.png", full_page=True)
+    outside = """() => [...document.querySelectorAll('.stacks td')].filter((cell) => {
+        const box = cell.getBoundingClientRect();
+        return box.right > innerWidth || cell.closest('.scroll').scrollWidth > cell.closest('.scroll').clientWidth
+            || !cell.dataset.label || cell.textContent.trim() === '';
+      }).map((cell) => cell.outerHTML.slice(0, 120))"""
+    assert page.evaluate(outside) == []
+    assert page.locator(".stacks").count() == 3
+    assert page.locator(".stacks td").count() > 20
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_where_the_secret_is_asked_for_is_fit_for_everybody(browser, inside: InProcess, artefacts: Path, lang: str):
     with browser.new_context(viewport={"width": 390, "height": 844}, locale=lang) as here:
         page = here.new_page()

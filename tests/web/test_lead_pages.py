@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 import zipfile
 from pathlib import Path
 
@@ -17,7 +18,11 @@ from tests.web.running import InProcess
 from voirdire import validate
 from voirdire.annotation.batches import batch, batches
 from voirdire.annotation.collected import collect
-from voirdire.annotation.raters import rater
+from voirdire.annotation.flags import Flag
+from voirdire.annotation.invitations import invite
+from voirdire.annotation.raters import join, rater
+from voirdire.cli.annotate import lines
+from voirdire.web.lead_view import flag_told
 from voirdire.web.live import LIVE
 
 PAGES = (
@@ -263,6 +268,30 @@ def test_progress_and_what_should_be_looked_at_are_told(inside: InProcess, lead:
     assert second.id in page
 
 
+def test_a_rater_is_found_by_the_label_of_the_link_and_by_the_time(inside: InProcess, lead: Lead):
+    link, _ = invite(inside.here.database, 1, "us", label="Ms. <Lee>", most_raters=1, now=time.time())
+    who = join(inside.here.database, link, language="en", attributes={}, passed=True, now=1_700_000_000.0)
+    page = lead.fresh("/lead/batches/1")
+    row = page.partition(f'data-rater="{who.id}"')[2].partition("</tr>")[0]
+    assert "Ms. &lt;Lee&gt;" in row
+    assert "2023-11-14 22:13 UTC" in row
+    assert "Ms. &lt;Lee&gt;" in lead.http.get(f"/lead/raters/{who.id}/delete").text
+    told = lead.http.get("/lead/api/batches/1/raters").json()
+    assert [(one["id"], one["label"]) for one in told] == [(who.id, "Ms. <Lee>")]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "told"),
+    [
+        ({"seconds": 2.5, "least": 4.0, "others": 0.5}, "less than 4 s, which is one second for each question. Among"),
+        ({"seconds": 2.5, "least": 4.0}, "less than 4 s, which is one second for each question."),
+        ({"seconds": 6.0, "least": 4.0, "others": 30.0}, "less than a third of the 30 s of the others."),
+    ],
+)
+def test_a_rater_who_is_fast_is_told_with_the_rule_that_applied(numbers: dict[str, float], told: str):
+    assert told in flag_told(Flag("speeding", numbers), "en").text
+
+
 def test_deleting_a_rater_is_asked_once_more_and_then_done(inside: InProcess, lead: Lead):
     (gone, stays) = people(inside.here, "us", 2)
     rate(inside.here, [gone, stays])
@@ -384,3 +413,34 @@ def test_comments_stand_in_the_export_alone(inside: InProcess, visit, lead: Lead
     visitor = visit()
     visitor.join(inside.here.link("us"))
     assert "a private remark" not in visitor.http.get("/api/items").text
+
+
+def test_items_with_known_answers_are_counted_where_a_batch_is_made(tmp_path: Path):
+    gold = '\n[[gold]]\nitem = "bowl-us"\nquestion = "q1"\naccept = ["5"]\n'
+    with InProcess(build(tmp_path / "gold", STUDY + gold), f"sqlite:///{tmp_path / 'gold.sqlite'}") as running:
+        told = [note.fields for note in running.ready.notes if note.key == "lead.new.gold_alone"]
+        assert told == [{"count": 1, "left": 11, "alone": 1}]
+        asking = Lead(running)
+        page = asking.http.get("/lead/batches/new").text
+        asking.http.close()
+        assert "11 items are left to rate. 1 of these were in a concept pair" in page
+
+
+def test_without_items_with_known_answers_nothing_is_said_of_them(inside: InProcess, lead: Lead):
+    assert [note for note in inside.ready.notes if note.key.startswith("lead.new.gold")] == []
+    assert 'id="gold"' not in lead.http.get("/lead/batches/new").text
+
+
+def test_the_lead_reads_the_name_of_the_study_with_the_corpus_beside_it(tmp_path: Path):
+    study = 'name = "Tea & <co>"\n' + STUDY
+    with InProcess(build(tmp_path / "named", study), f"sqlite:///{tmp_path / 'named.sqlite'}") as running:
+        asking = Lead(running)
+        page = asking.http.get("/lead").text
+        asking.http.close()
+        assert "<title>Tea &amp; &lt;co&gt; (corpus things)</title>" in page
+        assert lines(running.ready, "en")[0].startswith("Tea & <co> (corpus things): 12 items;")
+
+
+def test_a_study_without_a_name_is_called_by_the_corpus(inside: InProcess, lead: Lead):
+    assert "Ratings of things" in lead.http.get("/lead").text
+    assert lines(inside.ready, "en")[0].startswith("things: 12 items;")

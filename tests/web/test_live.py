@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
-from tests.annotation.lead_world import NOW, corpus_folder, joined, make_batch, rate
+from tests.annotation.lead_world import NOW, answer, corpus_folder, joined, make_batch, rate
 
+from voirdire.annotation import answers as saving
+from voirdire.annotation.assignments import assign, work
 from voirdire.annotation.collected import collect
 from voirdire.annotation.database import Database
 from voirdire.annotation.material import read_shown
 from voirdire.web import live as module
 from voirdire.web.live import PROGRESS_SECONDS, STATISTICS_SECONDS, UNCHANGED_SECONDS, Live, examine
+from voirdire.web.reading_notes import reading_notes
 
 
 class Clock:
@@ -30,7 +35,7 @@ def world(tmp_path: Path):
     database = Database.open(f"sqlite:///{tmp_path / 'store.sqlite'}")
     database.migrate()
     shown = read_shown(corpus_folder(tmp_path / "corpus"))
-    yield database, shown, make_batch(database, shown)
+    yield database, shown, make_batch(database, shown, gold=False)
     database.dispose()
 
 
@@ -58,6 +63,42 @@ def test_the_first_ratings_give_a_profile_with_reasons_for_what_is_undefined(wor
     assert alpha.undefined
 
 
+def told_below(profile, lang: str = "en") -> dict[str, str]:
+    """The paragraphs below the tables on pools of the first question, by style."""
+    return {part.style: " ".join(part.paragraphs) for part in reading_notes(profile, 0, lang)}
+
+
+def as_if(profile, statistic: str, **values):
+    """The profile with other values of a statistic."""
+    rows = pl.col("statistic") == statistic
+    columns = [pl.when(rows).then(pl.lit(value)).otherwise(name).alias(name) for name, value in values.items()]
+    return replace(profile, estimates=profile.estimates.with_columns(columns))
+
+
+def test_below_the_tables_stands_what_is_a_median_and_how_many_splits_were_drawn(world):
+    database, shown, batch = world
+    for pool in ("us", "cn"):
+        rate(database, batch, joined(database, batch, pool, 3))
+    found = examine(collect(database, batch.id), shown)
+    pools = next(section for section in found.sections("en") if section.id == "q1-pools")
+    assert [type(block).__name__ for block in pools.blocks[-2:]] == ["Grid", "Text"]
+    assert "is the median" in pools.blocks[-1].paragraphs[0]
+    assert "mean over 200 random splits" in pools.blocks[-1].paragraphs[1]
+
+
+def test_a_corrected_correlation_that_cannot_be_is_not_left_alone(world):
+    database, shown, batch = world
+    for pool in ("us", "cn"):
+        rate(database, batch, joined(database, batch, pool, 3))
+    profile = examine(collect(database, batch.id), shown).profile
+    assert "caution" not in told_below(as_if(profile, "disattenuated_r", value=0.9))
+    above = as_if(profile, "disattenuated_r", value=2.4)
+    assert "cannot be above 1, and corrected for unreliability this one is 2.40" in told_below(above)["caution"]
+    assert "2.40" in told_below(above, "zh")["caution"]
+    weak = as_if(as_if(profile, "disattenuated_r", value=0.9), "gate", label="fail")
+    assert "rests on a low reliability (us, cn)" in told_below(weak)["caution"]
+
+
 def test_statistics_are_computed_again_after_a_change_and_after_a_while_only(world, monkeypatch):
     database, shown, batch = world
     asked = []
@@ -82,6 +123,43 @@ def test_statistics_are_computed_again_after_a_change_and_after_a_while_only(wor
     live.statistics(batch.id)
     assert not _settled(live, batch.id).behind
     assert len(asked) == 3
+
+
+def test_an_answer_that_was_numbered_first_and_kept_last_is_not_left_out(cluster, tmp_path, monkeypatch):
+    url = cluster.fresh()
+    database = Database.open(url)
+    database.migrate()
+    shown = read_shown(corpus_folder(tmp_path / "corpus"))
+    batch = make_batch(database, shown)
+    slow, quick = joined(database, batch, "us", 2)
+    assign(database, slow.id, NOW)
+    numbered, go_on, apply = threading.Event(), threading.Event(), saving._apply
+
+    def late(*given):
+        if threading.current_thread().name == "late":
+            numbered.set()
+            go_on.wait(60)
+        apply(*given)
+
+    monkeypatch.setattr(saving, "_apply", late)
+    told = (database, slow, work(database, slow.id)[0], {"q1": "3"})
+    first = threading.Thread(target=answer, args=told, name="late")
+    first.start()
+    assert numbered.wait(60)
+    rate(database, batch, [quick], most=1)
+    clock = Clock()
+    clock.at = NOW + 61
+    live = Live(database, shown, clock)
+    live.statistics(batch.id)
+    assert _settled(live, batch.id).statistics.collected.given.height == 4
+    go_on.set()
+    first.join(60)
+    clock.at += module.LATE_SECONDS
+    assert not live.statistics(batch.id).behind
+    settled = _settled(live, batch.id)
+    assert (settled.statistics.collected.given.height, settled.running) == (5, False)
+    database.dispose()
+    cluster.drop(url)
 
 
 def test_after_a_long_computation_there_is_a_long_pause(world, monkeypatch):

@@ -212,6 +212,20 @@ def test_pages_that_say_why_it_does_not_go_on(study, browser, check, pool, size)
         check(window, f"nobody-{name}")
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_the_question_of_the_item_and_the_places_of_a_slider_stand_at_their_answers(study, browser, size):
+    with browsing(browser, **SIZES[size]) as window:
+        window.page.goto(study.link("us"))
+        screening(window)
+        window.page.click(".button.primary")
+        window.ready()
+        assert window.prompt.startswith("How typical is this")
+        gap = """() => document.querySelector('.question .answers').getBoundingClientRect().top
+            - document.querySelector('.question .words').getBoundingClientRect().bottom"""
+        assert 0 <= window.page.evaluate(gap) <= 24
+        assert window.page.locator(".tick:visible").all_inner_texts() == ["1", "2", "3", "4", "5"]
+
+
 @pytest.mark.parametrize("size", ["phone", "small"])
 def test_what_is_touched_is_large_enough(widgets, study, browser, size):
     small = """() => [...document.querySelectorAll('a[href], button, input, summary, textarea')]
@@ -261,8 +275,9 @@ def test_what_a_screen_reader_hears(study, browser):
         screening(window)
         page.click(".button.primary")
         window.ready()
-        prompt = page.inner_text("#prompt")
-        first = page.get_by_role("radiogroup", name=f"{prompt} Your answer")
+        prompt = window.prompt
+        assert page.get_by_text(prompt).count() == 1
+        first = page.get_by_role("radiogroup", name=prompt)
         assert first.get_by_role("radio").count() == 5
         assert first.get_by_role("radio", name="1, Not at all").count() == 1
         slider = page.get_by_role("radiogroup", name="Where would you place")

@@ -75,7 +75,7 @@ def test_a_rater_switches_the_language_on_the_way_and_loses_nothing(server, brow
         window.ready()
         assert window.number == 2
         assert window.answers() == ["5", "4", None, None]
-        assert "有多典型" in window.page.inner_text("#prompt")
+        assert "有多典型" in window.prompt
         window.press("3", "2", "Enter")
         window.until(3)
         window.saved()

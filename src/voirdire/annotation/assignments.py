@@ -131,10 +131,12 @@ def _apply(connection: Connection, filling: Filling, who: Row[Any], now: float) 
 
 
 def _release(connection: Connection, batch_id: int, pool: str, now: float, study: Study) -> int:
-    """Take back what raters of a locked pool hold whose lease has ended."""
+    """Take back what raters of a locked pool hold whose lease has ended; who was seen by a clock ahead was seen now."""
+    here = (raters.c.batch_id == batch_id) & (raters.c.pool == pool)
+    connection.execute(update(raters).where(here, raters.c.seen_at > now + seen_step(study)).values(seen_at=now))
     before = _ended(study, now)
     open_ones = select(table.c.id).where(table.c.rater_id == raters.c.id, table.c.state == "open").exists()
-    gone = (raters.c.batch_id == batch_id) & (raters.c.pool == pool) & (raters.c.seen_at < before) & open_ones
+    gone = here & (raters.c.seen_at < before) & open_ones
     locked = select(raters.c.id).where(gone).order_by(raters.c.id).with_for_update(of=raters, key_share=True)
     expired = connection.execute(locked).scalars().all()
     return _give_back(connection, batch_id, expired, now) if expired else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, func, select
 from voirdire.annotation.batches import batch
 from voirdire.annotation.database import Database
 from voirdire.annotation.nouns import Batch, Rater, Study
-from voirdire.annotation.schema import answers, assignments, events, raters
+from voirdire.annotation.schema import answers, assignments, events, invitations, raters
 
 WORK = {
     "assignment_id": pl.String,
@@ -47,6 +47,7 @@ class Collected:
     raters : in the order in which they joined, without those who were deleted
     deleted : pool -> raters whose data were deleted
     work : every assignment, columns of ``WORK``; given : every answer, columns of ``GIVEN``
+    labels : invitation -> what the lead called it, where it was called anything
     event : number of the last change that this holds; rating_event : of the last that ratings can have changed by
     """
 
@@ -57,6 +58,7 @@ class Collected:
     given: pl.DataFrame
     event: int = 0
     rating_event: int = 0
+    labels: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def study(self) -> Study:
@@ -82,11 +84,13 @@ def collect(database: Database, batch_id: int) -> Collected:
         people = connection.execute(
             select(raters).where(raters.c.batch_id == batch_id).order_by(raters.c.joined_at, raters.c.id)
         ).all()
+        called = connection.execute(_of_labels(batch_id)).all()
         work = _frame(connection, _of_work(batch_id), WORK)
         given = _frame(connection, _of_answers(batch_id), GIVEN)
     here = tuple(_rater(row) for row in people if row.state != "deleted")
     gone = [row.pool for row in people if row.state == "deleted"]
-    return Collected(found, here, {pool: gone.count(pool) for pool in gone}, work, given, event, rating_event)
+    deleted, labels = {pool: gone.count(pool) for pool in gone}, {row.id: row.label for row in called}
+    return Collected(found, here, deleted, work, given, event, rating_event, labels)
 
 
 def last_event(database: Database, batch_id: int, kinds: Sequence[str] = ()) -> int:
@@ -99,6 +103,11 @@ def _last_event(connection: Connection, batch_id: int, kinds: Sequence[str] = ()
     wanted = select(func.max(events.c.id)).where(events.c.batch_id == batch_id)
     found = connection.execute(wanted.where(events.c.kind.in_(kinds)) if kinds else wanted).scalar()
     return int(found or 0)
+
+
+def _of_labels(batch_id: int) -> Select[Any]:
+    here = (invitations.c.batch_id == batch_id) & (invitations.c.label != "")
+    return select(invitations.c.id, invitations.c.label).where(here)
 
 
 def _of_work(batch_id: int) -> Select[Any]:

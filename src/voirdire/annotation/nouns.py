@@ -102,6 +102,7 @@ class PoolPlan:
 
     languages : those in which it may read the pages, the first is its own; one means that there is no switch
     consent : what is agreed to; welcome : instructions before the first item
+    agree : the sentence that is ticked below the consent; where it has no text, the pages' own
     completion_code, completion_url : what a rater gets at the end, as recruiting platforms want it
     """
 
@@ -112,6 +113,7 @@ class PoolPlan:
     welcome: Texts = field(default_factory=dict)
     completion_code: str = ""
     completion_url: str = ""
+    agree: Texts = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,7 @@ class Study:
     raters_per_item : of each pool; items_per_rater : None = as many as there are
     repeats : how many of a rater's own items are asked a second time
     lease_minutes : how long items stay with a rater who does nothing
+    pilot : own wordings of a pilot's question (``text``) and of its answers, by their value
     """
 
     name: str
@@ -142,6 +145,7 @@ class Study:
     repeats: int = 0
     lease_minutes: float = 60.0
     seed: int = 0
+    pilot: Mapping[str, Texts] = field(default_factory=dict)
 
     def pool(self, name: str) -> PoolPlan:
         """The pool of this name. KeyError when there is none."""

@@ -44,6 +44,7 @@ class RaterProgress:
 
     done, total : of the rater's own order, with repeats and items whose answers are known
     median_seconds : time on an item, None before the first
+    label : what the lead called the invitation by which the rater joined
     """
 
     id: str
@@ -54,6 +55,7 @@ class RaterProgress:
     median_seconds: float | None
     seen_at: float
     flags: tuple[Flag, ...] = ()
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,7 @@ def _raters(collected: Collected) -> tuple[RaterProgress, ...]:
             medians.get(rater.id),
             rater.seen_at,
             tuple(told[rater.id]),
+            collected.labels.get(rater.invitation, ""),
         )
         for rater in collected.raters
     )

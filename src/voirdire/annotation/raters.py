@@ -148,6 +148,8 @@ def by_resume(db: Database, token: str) -> Rater | None:
 def delete_rater(db: Database, rater_id: str, now: float) -> Deletion:
     """Forget a rater: answers, history, attributes and hashes go, id, pool and times stay; places are free again.
 
+    The label of a personal link goes as well, since it may be a name.
+
     Raises Deleted when there is no such rater any more.
     """
     with db.writing() as connection:
@@ -155,6 +157,9 @@ def delete_rater(db: Database, rater_id: str, now: float) -> Deletion:
         blank = {"attributes": "{}", "external_hash": None, "resume_hash": None, "language": ""}
         gone = update(table).where(table.c.id == rater_id)
         connection.execute(gone.values(state="deleted", deleted_at=now, finished_at=None, **blank))
+        came_by = select(table.c.invitation_id).where(table.c.id == rater_id).scalar_subquery()
+        own = (invitations.c.most_raters == 1) & (invitations.c.id == came_by)
+        connection.execute(update(invitations).where(own).values(label=""))
         mine = select(assignments.c.id).where(assignments.c.rater_id == rater_id)
         removed = Deletion(
             answers=connection.execute(delete(answers).where(answers.c.assignment_id.in_(mine))).rowcount,

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, select, update
 from voirdire.annotation.database import Database
 from voirdire.annotation.inserting import insert_new
 from voirdire.annotation.schema import service
+from voirdire.errors import UsageError
 
 KEY_BYTES = 32
 MARK_LENGTH = 24
@@ -47,6 +48,16 @@ def signed(db: Database, purpose: str, text: str) -> str:
 def hashed(token: str) -> str:
     """The hash under which a random token of at least 128 bits is kept."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def bind_building(db: Database, digest: str, name: str) -> None:
+    """Say which corpus under construction the database belongs to. Raises UsageError when it belongs to another."""
+    with db.writing() as connection:
+        insert_new(connection, service, {"name": "corpus_name", "value": name})
+        insert_new(connection, service, {"name": "corpus_digest", "value": digest})
+        known = _all(connection)
+    if known["corpus_digest"] != digest:
+        raise UsageError("annotation.other_building", value=db.name, known=known["corpus_name"], corpus=name)
 
 
 def set_lead(db: Database, secret: str) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
-from voirdire.annotation.nouns import Asked, Option, PoolPlan, Study
-from voirdire.annotation.wording import from_catalogue
+from voirdire.annotation.nouns import Asked, Option, PoolPlan, Study, Texts
+from voirdire.annotation.wording import from_catalogue, said
+from voirdire.corpus.shown import UNKNOWN_LANGUAGE
+from voirdire.errors import UsageError
 from voirdire.texts import LANGUAGES, has, text
 
 LOW, HIGH = 1.0, 5.0
@@ -24,6 +27,12 @@ CULTURES: Mapping[str, str] = {
     "ng": "ng", "nigeria": "ng", "nigerian": "ng", "eg": "eg", "egypt": "eg", "egyptian": "eg",
 }  # fmt: skip
 """Names of cultures and pools as tables write them -> the name in the catalogue."""
+
+
+LANGUAGE: Mapping[str, str] = {
+    "cn": "zh", "jp": "ja", "kr": "ko", "de": "de", "fr": "fr", "mx": "es", "br": "pt", "eg": "ar", "in": "hi",
+}  # fmt: skip
+"""The language of a culture, by the culture's name in the catalogue; the others read English."""
 
 
 def four_questions(cultures: Sequence[str]) -> tuple[Asked, ...]:
@@ -66,22 +75,43 @@ def with_ends(asked: Asked, cultures: Sequence[str] = ()) -> Asked:
     return replace(asked, low_end=low, high_end=high)
 
 
-def pilot_question() -> Asked:
+def pilot_question(own: Mapping[str, Texts] = MappingProxyType({})) -> Asked:
     """What a pilot asks beside the study's questions: whether the item can be used, or what is wrong with it.
+
+    own : wordings beside the usual ones or, where they are of no named language, in their place
 
     >>> pilot_question().id, [option.value for option in pilot_question().options]
     ('usable', ['usable', 'factual', 'same', 'stereotype', 'unclear'])
     """
-    options = tuple(Option(value, from_catalogue(f"study.usable.{value}")) for value in VERDICTS)
-    worded = from_catalogue("study.question.usable")
+    options = tuple(Option(value, _with_own(f"study.usable.{value}", own.get(value, {}))) for value in VERDICTS)
+    worded = _with_own("study.question.usable", own.get("text", {}))
     return Asked(USABLE, "choice", level="nominal", options=options, text=worded, comment=True)
 
 
 def for_pilot(study: Study) -> Study:
-    """The study of a pilot batch: the same, with the question of a pilot at the end unless it asks one of that id."""
+    """The study of a pilot batch: the same, with the question of a pilot at the end unless it asks one of that id.
+
+    Raises UsageError when the question has no words in a language that a pool reads.
+    """
     if any(asked.id == USABLE for asked in study.questions):
         return study
-    return replace(study, questions=(*study.questions, pilot_question()))
+    for (pool, language), entries in missing_in_pilot(study).items():
+        raise UsageError("study.pilot_missing", pool=pool, language=language, entries=", ".join(entries))
+    return replace(study, questions=(*study.questions, pilot_question(study.pilot)))
+
+
+def missing_in_pilot(study: Study) -> dict[tuple[str, str], tuple[str, ...]]:
+    """(pool, language) -> entries of ``[pilot]`` without which raters could not read a pilot's question."""
+    if any(asked.id == USABLE for asked in study.questions):
+        return {}
+    asked = pilot_question(study.pilot)
+    worded = {"text": asked.text, **{option.value: option.text for option in asked.options}}
+    found = {
+        (pool.name, language): tuple(f"{name}.{language}" for name in worded if not said(worded[name], language))
+        for pool in study.pools
+        for language in pool.languages
+    }
+    return {reader: entries for reader, entries in found.items() if entries}
 
 
 def with_usual_texts(pool: PoolPlan) -> PoolPlan:
@@ -98,6 +128,10 @@ def culture_name(culture: str) -> dict[str, str]:
     """
     key = f"study.culture.{CULTURES.get(culture.casefold(), '')}"
     return {lang: text(key, lang) if has(key, lang) else culture for lang in LANGUAGES}
+
+
+def _with_own(key: str, own: Texts) -> dict[str, str]:
+    return dict(own) if UNKNOWN_LANGUAGE in own else {**from_catalogue(key), **own}
 
 
 def _in(languages: Sequence[str], key: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import Any
 from voirdire.annotation.wording import CODE
 from voirdire.corpus.shown import UNKNOWN_LANGUAGE
 from voirdire.errors import InputError
+from voirdire.texts import text
 
 NAME = re.compile(r"\w([\w .+-]{0,62}[\w.+-])?")
 """Names of questions, pools and screening questions: they stand in tables and in options."""
@@ -23,6 +24,14 @@ _LISTED = 20
 _FLAGS = ("true", "false")
 
 
+class TopLevelError(InputError):
+    """An error about an entry that stands in no table."""
+
+    def message(self, lang: str = "en") -> str:
+        """The sentence, with a place in words."""
+        return InputError(self.key, **{**self.fields, "place": text("study.top_level", lang)}).message(lang)
+
+
 @dataclass(frozen=True, slots=True)
 class Where:
     """A file and the place in it, for errors."""
@@ -32,7 +41,8 @@ class Where:
 
     def error(self, key: str, **fields: Any) -> InputError:
         """The error ``study.<key>`` here."""
-        return InputError(f"study.{key}", **{"file": self.file, "place": self.place or "-", **fields})
+        kind = InputError if self.place else TopLevelError
+        return kind(f"study.{key}", **{"file": self.file, "place": self.place or "-", **fields})
 
     def unknown(self, entry: str, value: Any, known: Sequence[str]) -> InputError:
         """The error about a value that is none of the known ones."""
@@ -146,6 +156,13 @@ class Entries:
         if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
             raise self._kind(name, value, f"[[{name}]]")
         return [Entries(self._inner(name, place, one), one) for place, one in enumerate(value, start=1)]
+
+    def inner(self, name: str) -> Entries:
+        """A table of its own, empty where the entry is absent."""
+        value = self.table[name] if self.has(name) else {}
+        if not isinstance(value, Mapping):
+            raise self._kind(name, value, f"[{name}]")
+        return Entries(Where(self.where.file, f"[{name}]"), value)
 
     def close(self) -> None:
         """Refuse entries that were never asked for."""

@@ -18,8 +18,9 @@ from voirdire.annotation.study_checks import (
 )
 from voirdire.annotation.study_defaults import four_questions, with_usual_texts
 from voirdire.annotation.study_entries import Where
+from voirdire.annotation.study_languages import language_notes
 from voirdire.annotation.study_parts import EVERY_POOL, NUMBERS, Parts, read_parts
-from voirdire.annotation.study_pools import pools_named, pools_of_cultures
+from voirdire.annotation.study_pools import own_language, pools_named, pools_of_cultures
 from voirdire.annotation.study_table import questions_of_table
 from voirdire.annotation.wording import said
 from voirdire.corpus.corpus import Note
@@ -110,7 +111,8 @@ def find_study(
     if study.items_per_rater is not None and study.repeats > study.items_per_rater:
         raise where.error("repeats_many", value=study.repeats, limit=study.items_per_rater)
     told = _check(whole, [*names, *(pool.name for pool, _ in parts.pools)], shown, where)
-    return StudyRead(study, found, (*notes, *told))
+    proposed = pools_of_cultures(shown, own_language) if not pools and not parts.pools else ()
+    return StudyRead(study, found, (*notes, *told, *language_notes(study, proposed)))
 
 
 def _study(parts: Parts) -> Study:
@@ -120,6 +122,7 @@ def _study(parts: Parts) -> Study:
         pools=tuple(plan for plan, _ in parts.pools),
         screening=tuple(asked for asked, _ in parts.screening),
         gold=tuple(gold for gold, _ in parts.gold),
+        pilot=parts.pilot,
         **parts.numbers,
     )
 

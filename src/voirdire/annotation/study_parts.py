@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from voirdire.annotation.nouns import Asked, Gold, PoolPlan, Screening
+from voirdire.annotation.nouns import Asked, Gold, PoolPlan, Screening, Texts
 from voirdire.annotation.study_checks import check_unique
+from voirdire.annotation.study_defaults import VERDICTS
 from voirdire.annotation.study_entries import Entries, Where
 from voirdire.annotation.study_pools import read_pool
 from voirdire.annotation.study_questions import read_options, read_question
@@ -33,6 +34,7 @@ class Parts:
     screening: tuple[tuple[Screening, Where], ...] = ()
     gold: tuple[tuple[Gold, Where], ...] = ()
     numbers: dict[str, Any] = field(default_factory=dict)
+    pilot: dict[str, Texts] = field(default_factory=dict)
 
 
 def read_parts(path: Path) -> Parts:
@@ -47,9 +49,9 @@ def read_parts(path: Path) -> Parts:
     check_unique([(asked.id, where) for asked, where in screening], "id")
     gold = tuple((_gold(one), one.where) for one in top.tables("gold"))
     check_unique([(f"{one.item_id} / {one.question}", where) for one, where in gold], "item, question")
-    numbers = _numbers(top)
+    numbers, pilot = _numbers(top), _pilot(top)
     top.close()
-    return Parts(name, questions, pools, screening, gold, numbers)
+    return Parts(name, questions, pools, screening, gold, numbers, pilot)
 
 
 def _parsed(path: Path) -> dict[str, Any]:
@@ -69,6 +71,14 @@ def _numbers(top: Entries) -> dict[str, Any]:
             raise top.where.error("number_range", entry="lease_minutes", value=lease, low=LEASES[0], high=LEASES[1])
         found["lease_minutes"] = lease
     return found
+
+
+def _pilot(top: Entries) -> dict[str, Texts]:
+    """Own wordings of a pilot's question and of its answers."""
+    entries = top.inner("pilot")
+    found = {name: entries.texts(name) for name in ("text", *VERDICTS) if entries.has(name)}
+    entries.close()
+    return {name: dict(texts) for name, texts in found.items()}
 
 
 def _screening(entries: Entries) -> Screening:

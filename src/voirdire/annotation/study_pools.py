@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 from voirdire.annotation.material import Shown
 from voirdire.annotation.nouns import PoolPlan
-from voirdire.annotation.study_defaults import CULTURES
+from voirdire.annotation.study_defaults import CULTURES, LANGUAGE
 from voirdire.annotation.study_entries import NAME, NAME_LENGTH, Entries, shown
 from voirdire.annotation.wording import CODE
 from voirdire.errors import UsageError
@@ -31,6 +31,7 @@ def read_pool(entries: Entries) -> PoolPlan:
         entries.texts("welcome"),
         entries.text("completion_code"),
         _address(entries, "completion_url"),
+        entries.texts("agree"),
     )
     entries.close()
     return pool
@@ -58,14 +59,18 @@ def pools_named(given: Sequence[str], known: Mapping[str, PoolPlan], corpus: Sho
     return tuple(found.values())
 
 
-def pools_of_cultures(corpus: Shown) -> tuple[PoolPlan, ...]:
-    """A pool for each culture of the items. Raises UsageError where they have none, or one that cannot name a pool."""
+def pools_of_cultures(corpus: Shown, language: Callable[[str, Shown], str] | None = None) -> tuple[PoolPlan, ...]:
+    """A pool for each culture of the items. Raises UsageError where they have none, or one that cannot name a pool.
+
+    language : of a pool, ``usual_language`` or ``own_language``
+    """
+    language = language or usual_language
     for culture in corpus.cultures:
         if not NAME.fullmatch(culture):
             raise UsageError("study.culture_form", value=shown(culture), count=NAME_LENGTH)
     if not corpus.cultures:
         raise UsageError("study.no_pools")
-    return tuple(PoolPlan(culture, (usual_language(culture, corpus),)) for culture in corpus.cultures)
+    return tuple(PoolPlan(culture, (language(culture, corpus),)) for culture in corpus.cultures)
 
 
 def usual_language(pool: str, corpus: Shown) -> str:
@@ -73,6 +78,12 @@ def usual_language(pool: str, corpus: Shown) -> str:
     wanted = ("zh", "en") if CULTURES.get(pool.casefold()) == "cn" else ("en",)
     here = corpus.languages
     return next((language for language in wanted if not here or language in here), here[0] if here else "en")
+
+
+def own_language(pool: str, corpus: Shown) -> str:
+    """The language of the pool's culture, where it is known and items are in it; else the usual one."""
+    own = LANGUAGE.get(CULTURES.get(pool.casefold(), ""))
+    return next((one for one in corpus.languages if one.partition("-")[0] == own), usual_language(pool, corpus))
 
 
 def _address(entries: Entries, name: str) -> str:

@@ -11,7 +11,8 @@ from voirdire.annotation.nouns import Asked, PoolPlan, Study
 from voirdire.annotation.study_checks import readers
 from voirdire.annotation.study_defaults import four_questions, with_usual_texts
 from voirdire.annotation.study_file import FILE
-from voirdire.annotation.study_pools import pools_named, pools_of_cultures, usual_language
+from voirdire.annotation.study_languages import for_readers, missing_texts
+from voirdire.annotation.study_pools import own_language, pools_named, pools_of_cultures, usual_language
 from voirdire.annotation.study_questions import levels
 from voirdire.annotation.study_screening import usual_screening
 from voirdire.annotation.study_table import questions_of_table
@@ -50,23 +51,24 @@ def study_template(
     '# accept = ["5"]'
     """
     shown = shown or read_shown(corpus)
-    study = _proposed(shown, pools)
+    study = proposed_study(shown, pools)
     parts = [_head(study, lang), _pools(study, lang), _questions(study, lang), _screening(study, lang)]
     return "\n\n".join("\n".join(part) for part in (*parts, _gold(study, shown, lang))) + "\n"
 
 
-def _proposed(shown: Shown, given: Sequence[str]) -> Study:
+def proposed_study(shown: Shown, given: Sequence[str] = ()) -> Study:
+    """The study that the template describes. given : pools as in ``read_study``."""
     plans = tuple(with_usual_texts(plan) for plan in _plans(shown, given))
     questions = tuple(asked for asked, _ in questions_of_table(shown)) or four_questions(shown.cultures)
     asked = tuple(_with_text(one, plans, shown) for one in questions)
-    return Study(shown.name, asked, plans, usual_screening(plans))
+    return for_readers(Study(shown.name, asked, plans, usual_screening(plans)))
 
 
 def _plans(shown: Shown, given: Sequence[str]) -> tuple[PoolPlan, ...]:
     if given:
         return pools_named(given, {}, shown)
     if shown.cultures:
-        return pools_of_cultures(shown)
+        return pools_of_cultures(shown, own_language)
     return tuple(PoolPlan(name, (usual_language(name, shown),)) for name in UNNAMED)
 
 
@@ -80,6 +82,10 @@ def _with_text(asked: Asked, plans: Sequence[PoolPlan], shown: Shown) -> Asked:
 
 def _head(study: Study, lang: str) -> Iterator[str]:
     yield from comment_lines(text("study.template.head", lang))
+    missing = missing_texts(study)
+    if missing:
+        yield from comment_lines(text("study.template.missing", lang))
+        yield from comment_lines("\n".join(missing))
     yield f"name = {string(study.name)}"
     numbers = {
         "raters_per_item": study.raters_per_item,

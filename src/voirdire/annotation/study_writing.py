@@ -17,7 +17,9 @@ def pool_lines(pool: PoolPlan) -> Iterator[str]:
     yield "[[pools]]"
     yield f"name = {string(pool.name)}"
     yield f"languages = {array(pool.languages)}"
-    for name, texts in (("title", pool.title), ("consent", pool.consent), ("welcome", pool.welcome)):
+    for name, texts in (
+        ("title", pool.title), ("consent", pool.consent), ("agree", pool.agree), ("welcome", pool.welcome),
+    ):  # fmt: skip
         yield from text_lines(name, texts)
     for name, value in (("completion_code", pool.completion_code), ("completion_url", pool.completion_url)):
         if value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,8 +11,8 @@ from voirdire.construction import authoring
 from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.concepts import read_concepts
 from voirdire.construction.history import Event, read_history
-from voirdire.construction.schedule import LEAST_AUTHORS, assign_new, assigned, loads
-from voirdire.construction.standing import MOVES, STATES, Standing, standings, text_of
+from voirdire.construction.overview import overview
+from voirdire.construction.standing import MOVES, Standing, text_of
 from voirdire.construction.team import refuse_raters
 from voirdire.corpus.corpus import Note
 from voirdire.errors import UsageError
@@ -90,20 +89,8 @@ def build_author(
 def _status(folder: Path | str, build: BuildFile) -> Authored:
     """Where everything stands; people that the rotation would draw next are told beforehand."""
     history = read_history(folder)
-    by_concept = read_concepts(folder).by_concept()
-    found, fixed = standings(history), assigned(history)
-    planned = assign_new(by_concept, build.authors, history) if len(build.authors) >= LEAST_AUTHORS else ()
-    drawn = {one.concept: Standing(one.concept, one.author, one.reviewer) for one in planned}
-    rows = tuple(found.get(name) or drawn.get(name) or Standing(name) for name in by_concept)
-    counts = Counter(one.state for one in rows)
-    people = loads([*(one for name, one in fixed.items() if name in by_concept), *planned])
-    return Authored(
-        rows,
-        tuple(drawn),
-        {name: people.get(name, (0, 0)) for name in build.authors},
-        {state: counts[state] for state in STATES},
-        notes=history.notes,
-    )
+    found = overview(build, read_concepts(folder), history)
+    return Authored(found.standings, found.planned, found.loads, found.counts, notes=history.notes)
 
 
 def _events(folder: Path | str, concept: str) -> tuple[Event, ...]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from voirdire.construction.build_file import BuildFile, read_build_file
-from voirdire.construction.checks import ERROR, WARNING, Checked, Finding, check_concepts, some
+from voirdire.construction.checks import ERROR, Checked, Finding
 from voirdire.construction.concepts import read_concepts
 from voirdire.construction.history import read_history
-from voirdire.construction.standing import standings
+from voirdire.construction.overview import check_folder
 from voirdire.construction.team import who_rates
-from voirdire.construction.translation.verifying import unverified
 from voirdire.corpus.corpus import Note
 
 
@@ -39,22 +37,11 @@ def build_check(folder: Path | str, *, raters: Any = None) -> BuildChecked:
     """
     build = read_build_file(folder)
     concepts, history = read_concepts(folder), read_history(folder)
-    checked = check_concepts(build, concepts, standings(history))
-    untrusted = tuple(_untrusted(folder))
-    checked = replace(checked, findings=(*checked.findings, *untrusted))
+    checked = check_folder(folder, build, concepts, history)
     if raters is not None:
         rate = tuple(_rates(build, raters))
         checked = replace(checked, findings=(*rate, *checked.findings))
     return BuildChecked(build, checked, history.notes)
-
-
-def _untrusted(folder: Path | str) -> Iterator[Finding]:
-    """A warning for each language with texts that nobody verified, or not as they stand now."""
-    left = unverified(folder)
-    for language in dict.fromkeys(one.language for one in left):
-        names = [one.name for one in left if one.language == language]
-        fields = {"language": language, "count": len(names), "texts": some(names)}
-        yield Finding("texts_unverified", WARNING, fields)
 
 
 def _rates(build: BuildFile, raters: Any) -> list[Finding]:

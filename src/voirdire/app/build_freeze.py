@@ -107,6 +107,9 @@ def build_freeze(
             settle(book)
             check_version(version, said.change, releases(book.history))
         read = _read(place, build, said.regime)
+        if not read.inspected.items:
+            failures = open_failures(read.inspected.failures, {})
+            return BuildFrozen(target, version, "", Validity(""), failures, notes=read.history.notes)
         with held_folder(target, place) as held, _named(held, target):
             return _frozen(read, replace(said, version=version, allowed=allowed), held, target, progress)
 

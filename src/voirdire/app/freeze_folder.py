@@ -21,6 +21,7 @@ from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.frozen import ALLOWED, TABLES, allowed_notes, shown_digest
 from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.reading import read_corpus
+from voirdire.errors import InputError
 from voirdire.exchange.release_tables import as_csv, pool_tables
 from voirdire.exchange.told import check_pools, read_told
 from voirdire.version import VERSION
@@ -69,11 +70,19 @@ def write_tables(
             (held / f"{name}.csv").write_bytes(as_csv(tables[name]))
     top, parts = _manifest(build, read)
     places.write_manifest(held, top, parts)
-    check_pools(read_told(held), rated["pool"].drop_nulls().unique(maintain_order=True).to_list(), held)
+    _check_told(build, held, rated["pool"].drop_nulls().unique(maintain_order=True).to_list())
     counts = {"concepts": len({item.concept for item in inspected.items}), "items": len(kept), "ratings": rated.height}
     notes = (Note("freeze.note.left_out", {"count": left_out}, "warning"),) if left_out else ()
     parts["construction"] = {"concepts": counts["concepts"], "rejected": len(inspected.rejected)}
     return Written(top, parts, counts, notes)
+
+
+def _check_told(build: BuildFile, held: Path, pools: list[str]) -> None:
+    """Raise InputError, naming build.toml, for what ``[release]`` and ``[[pool]]`` cannot say."""
+    try:
+        check_pools(read_told(held), pools, held)
+    except InputError as error:
+        raise InputError(error.key, **{**error.fields, "file": build.file}) from error
 
 
 def item_table(items: tuple[ConceptItem, ...], images: Mapping[str, str]) -> pl.DataFrame:

@@ -79,7 +79,7 @@ def annotate(
     lang: o.Lang = None,
 ) -> None:
     language = ctx.find_object(str) or "en"
-    _check_installed()
+    check_installed()
     if init:
         _write_template(corpus, tuple(pool or ()), language, as_json=json)
         return
@@ -90,7 +90,8 @@ def annotate(
     _serve(settings, workers, language, accept_changes=accept_changes, as_json=json)
 
 
-def _check_installed() -> None:
+def check_installed() -> None:
+    """Raise UsageError where what the service needs is not installed."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise UsageError("cli_annotate.not_installed", missing=", ".join(missing))
@@ -118,20 +119,26 @@ def _settings(params: dict[str, Any], lang: str) -> Settings:
 
 
 def _write_template(corpus: Path, pools: tuple[str, ...], lang: str, *, as_json: bool) -> None:
-    from voirdire.annotation.study_template import STUDY_FILE, study_template
+    from voirdire.annotation.material import read_shown
+    from voirdire.annotation.study_languages import missing_texts
+    from voirdire.annotation.study_template import STUDY_FILE, proposed_study, study_template
 
     folder = corpus if corpus.is_dir() else corpus.parent
     file = folder / STUDY_FILE
-    written = study_template(corpus, pools=pools, lang=lang)
+    shown = read_shown(corpus)
+    written = study_template(corpus, shown, pools=pools, lang=lang)
+    missing = missing_texts(proposed_study(shown, pools))
     try:
         with file.open("x", encoding="utf-8") as out:
             out.write(written)
     except FileExistsError as error:
         raise UsageError("cli_annotate.study_exists", file=str(file)) from error
     if as_json:
-        show.json({"command": "annotate", "study": str(file)})
-    else:
-        show.out(text("cli_annotate.study_written", lang, file=show.clean(file), corpus=show.clean(corpus)))
+        show.json({"command": "annotate", "study": str(file), "texts_missing": missing})
+        return
+    show.out(text("cli_annotate.study_written", lang, file=show.clean(file), corpus=show.clean(corpus)))
+    if missing:
+        show.err(show.lines(text("cli_annotate.texts_missing", lang, missing="\n".join(missing))))
 
 
 def _export(settings: Settings, folder: Path, batch: int | None, lang: str, *, as_json: bool) -> None:
@@ -172,6 +179,7 @@ def document(ready: Ready) -> dict[str, Any]:
         "url": ready.settings.url,
         "lead_link": ready.lead_link,
         "database": ready.settings.shown_database,
+        "study": ready.study.name,
         "corpus": ready.shown.name,
         "items": len(ready.shown.items),
         "pools": [pool.name for pool in ready.study.pools],
@@ -187,9 +195,15 @@ def lines(ready: Ready, lang: str) -> list[str]:
         name: text("report.list_separator", lang).join(show.clean(one) for one in told[name])
         for name in ("pools", "questions")
     }
-    about = text("cli_annotate.about", lang, name=show.clean(ready.shown.name), count=told["items"], **joined)
+    about = text("cli_annotate.about", lang, name=_called(ready, lang), count=told["items"], **joined)
     key = "cli_annotate.first" if ready.made is not None else "cli_annotate.again"
     made = text(key, lang, count=ready.known, database=show.clean(ready.settings.shown_database))
     notes = [text(note.key, lang, **note.fields) for note in ready.notes]
     link = text("cli_annotate.link", lang, link=ready.lead_link)
     return [about, *map(show.clean, notes), made, "", link, text("cli_annotate.stop", lang)]
+
+
+def _called(ready: Ready, lang: str) -> str:
+    """The study's name, with the corpus beside it where that has another."""
+    study, corpus = show.clean(ready.study.name), show.clean(ready.shown.name)
+    return study if study == corpus else text("lead.title_study", lang, study=study, corpus=corpus)

@@ -13,6 +13,7 @@ from voirdire.cli import (
     build_items,
     build_new,
     build_screen,
+    build_serve,
     build_split,
     build_translate,
 )
@@ -23,7 +24,7 @@ def register(app: typer.Typer) -> None:
     """Add the group and its commands."""
     group = new_group("cli_build.help")
     texts = (build_translate, build_equivalence)
-    made = (build_new, build_check, build_author, build_images, *texts, build_items)
-    for module in (*made, build_screen, build_split, build_freeze):
+    written = (build_new, build_check, build_author, build_serve)
+    for module in (*written, build_images, *texts, build_items, build_screen, build_split, build_freeze):
         module.register(group)
     app.add_typer(group, name="build")

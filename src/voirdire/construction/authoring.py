@@ -112,11 +112,13 @@ def write(
     category: str | None = None,
     realisations: Mapping[str, str] | None = None,
     prompts: Mapping[str, str] | None = None,
+    seen: str | None = None,
     clock: Clock = utc_now,
 ) -> Concepts:
     """Change the text of a concept in ``concepts.csv``, as its author; it is not handed in by this.
 
     realisations : culture -> what is shown; prompts : language -> the question, the same for every culture
+    seen : digest of the text that the person changed (``text_digest``); refused when it is another one now
     Raises UsageError for someone else, for a rejected concept, and for a culture or language that it does not have.
     """
     build = read_build_file(folder)
@@ -127,12 +129,8 @@ def write(
             raise UsageError("authoring.not_yours", concept=concept, action="write", by=person, who=before.author)
         if before.state == REJECTED:
             raise UsageError("authoring.finished", concept=concept, state=before.state)
-        if category is not None:
-            _check_words_of("category", category)
-        known = {"culture": [item.culture for item in items], "language": list(build.languages)}
-        for kind, given in (("culture", realisations or {}), ("language", prompts or {})):
-            for name, value in given.items():
-                _check_written(kind, name, value, known[kind])
+        _check_seen(concept, text_of(items), seen)
+        _check_all(build, items, category, realisations or {}, prompts or {})
         changes = _cells(items, category, realisations or {}, prompts or {})
         told = {"category": category, "realisation": dict(realisations or {}), "prompt": dict(prompts or {})}
         book.append({"kind": TEXT, "action": "write", "concept": concept, "by": person, "text": told})
@@ -220,14 +218,18 @@ def _check_turn(before: Standing, action: str, person: str) -> None:
 
 
 def _check_text(before: Standing, action: str, now: Mapping[str, Any], note: str, seen: str | None) -> None:
-    if seen is not None and seen != digest_of(now):
-        raise UsageError("authoring.text_moved", concept=before.concept)
+    _check_seen(before.concept, now, seen)
     changed = differs(before.text, now)
     if action in ("review", "accept") and changed:
         again = "submit" if before.state == "drafted" else "revise"
         raise UsageError("authoring.text_changed", concept=before.concept, author=before.author, again=again)
     if action == "revise" and not changed and (before.state == ACCEPTED or not note.strip()):
         raise UsageError("authoring.nothing_changed", concept=before.concept)
+
+
+def _check_seen(concept: str, now: Mapping[str, Any], seen: str | None) -> None:
+    if seen is not None and seen != digest_of(now):
+        raise UsageError("authoring.text_moved", concept=concept)
 
 
 def _check_ready(build: BuildFile, items: Sequence[ConceptItem]) -> None:
@@ -243,6 +245,22 @@ def _cells(
     same |= {} if category is None else {"category": category}
     own = {item.row: realisations.get(item.culture) for item in items}
     return {row: same if shown is None else {**same, "realisation": shown} for row, shown in own.items()}
+
+
+def _check_all(
+    build: BuildFile,
+    items: Sequence[ConceptItem],
+    category: str | None,
+    realisations: Mapping[str, str],
+    prompts: Mapping[str, str],
+) -> None:
+    """Raise UsageError for what cannot be written, before anything is."""
+    if category is not None:
+        _check_words_of("category", category)
+    known = {"culture": [item.culture for item in items], "language": list(build.languages)}
+    for kind, given in (("culture", realisations), ("language", prompts)):
+        for name, value in given.items():
+            _check_written(kind, name, value, known[kind])
 
 
 def _check_written(kind: str, name: str, value: str, known: Sequence[str]) -> None:

@@ -41,6 +41,11 @@ class Outcome:
         return self.decided is not None and self.seen != self.suggested
 
     @property
+    def mark(self) -> str:
+        """Digest of where the pair stands, to say what a person looked at."""
+        return digest_of([self.suggested, list(self.reasons), self.decided, self.by, self.at])
+
+    @property
     def verdict(self) -> str:
         """What holds: what a person decided, else what was suggested."""
         return self.decided or self.suggested
@@ -93,12 +98,20 @@ def record(folder: Path | str, screening: Screening, clock: Clock = utc_now) -> 
 
 
 def decide(
-    folder: Path | str, concept: str, verdict: str, by: str, *, why: str = "", clock: Clock = utc_now
+    folder: Path | str,
+    concept: str,
+    verdict: str,
+    by: str,
+    *,
+    why: str = "",
+    seen: str | None = None,
+    clock: Clock = utc_now,
 ) -> Outcome:
     """Confirm or overrule what was suggested for a pair, or decide what was left undecided.
 
     verdict : keep or drop; ``undecided`` takes an earlier decision back
     why : needed for everything but a confirmation
+    seen : the ``mark`` of the outcome that the person looked at; refused when it is another one now
 
     Raises UsageError (``screening.decide.*``) for another verdict, a pair that no screening names, a decision without
     a name or without a reason.
@@ -119,6 +132,9 @@ def decide(
     if len(reason) > MOST_WHY:
         raise UsageError("screening.decide.long", count=MOST_WHY)
     with open_history(folder, clock) as book:
+        known = outcomes(book.history).get(concept)
+        if seen is not None and known is not None and seen != known.mark:
+            raise UsageError("screening.decide.moved", value=concept)
         return _decide(book, concept, verdict, name, reason)
 
 

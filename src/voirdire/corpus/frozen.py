@@ -19,6 +19,9 @@ from voirdire.corpus.image_paths import stays_inside
 from voirdire.errors import InputError
 
 MANIFEST, FROZEN, DIGESTS, ALLOWED = "corpus.toml", "frozen", "digests", "allowed"
+ORIGIN, RELEASED_IMAGES = "origin", "images"
+"""What a release says of the frozen corpus that it was made of, and the digests of its images."""
+
 TABLES = ("items", "questions", "raters", "ratings", "shares")
 PREFIX = "sha256:"
 
@@ -56,26 +59,36 @@ def allowed_notes(allowed: Iterable[tuple[str, str]]) -> tuple[Note, ...]:
 
 
 def frozen_of(folder: Path, settings: Mapping[str, Any]) -> Frozen | None:
-    """The frozen corpus of a folder, or None where it is none.
+    """The frozen corpus of a folder, or that which a release was made of; None where it is neither.
 
     settings : of its ``corpus.toml``
 
     Raises InputError, naming the file, where a file is gone, has changed, or was put beside.
     """
-    told = settings.get(FROZEN)
+    told = settings.get(FROZEN, settings.get(ORIGIN))
     if told is None:
         return None
     file = str(folder / MANIFEST)
-    digests = settings.get(DIGESTS)
-    if not isinstance(told, Mapping) or not isinstance(digests, Mapping):
+    released, digests = settings.get(RELEASED_IMAGES, {}), settings.get(DIGESTS)
+    if not (isinstance(told, Mapping) and isinstance(digests, Mapping) and isinstance(released, Mapping)):
         raise InputError("freeze.file.broken", file=file)
     version, digest = str(told.get("version", "")), str(told.get("digest", ""))
-    if digest != digest_of_settings(settings):
+    if FROZEN in settings and digest != digest_of_settings(settings):
         raise InputError("freeze.file.manifest", file=file, version=version)
-    _check_files(folder, digests, version)
-    allowed = tuple((str(one.get("check", "")), str(one.get("reason", ""))) for one in settings.get(ALLOWED, ()))
+    _check_files(folder, {**digests, **(released if FROZEN not in settings else {})}, version)
     name, shown = str(settings.get("name", "")), str(told.get("shown", ""))
-    return Frozen(name, version, digest, shown, str(told.get("material", "")), allowed)
+    return Frozen(name, version, digest, shown, str(told.get("material", "")), allowed_in(settings))
+
+
+def allowed_in(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """(check, reason) of ``[[allowed]]`` in ``corpus.toml``; what is of another form is passed over.
+
+    >>> allowed_in({"allowed": [{"check": "texts", "reason": "one language"}, 3]})
+    (('texts', 'one language'),)
+    """
+    told = settings.get(ALLOWED, [])
+    rows = [one for one in told if isinstance(one, Mapping)] if isinstance(told, list) else []
+    return tuple((str(one.get("check", "")), str(one.get("reason", ""))) for one in rows)
 
 
 def digest_of_settings(settings: Mapping[str, Any]) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from voirdire.corpus.frozen import ALLOWED
+from voirdire.corpus.frozen import ALLOWED, ORIGIN
 from voirdire.errors import InputError
 from voirdire.exchange.release import Release
 from voirdire.exchange.release_tables import TABLES, table_digest
-from voirdire.exchange.told import MANIFEST, ORIGIN, read_told, settings_of
+from voirdire.exchange.told import MANIFEST, read_told, settings_of
 from voirdire.judging.toml_text import toml_text
 from voirdire.version import VERSION
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from voirdire.corpus.belonging import check_belongs, made_on
 from voirdire.corpus.corpus import Note
 from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.intake import some
@@ -92,6 +93,8 @@ def build_release(folder: Path, options: ReleaseOptions, secret: bytes, progress
     notes = _naming(tables)
     images = Collector(folder, pool.item_file, pool.item_rows).collect(tables["items"], progress)
     if options.judgments is not None:
+        belongs = check_belongs(made_on(options.judgments), expanded.frozen, options.judgments, meant=False)
+        notes += [note for note in belongs if expanded.frozen is not None]
         _check_shown(tables["judgments"], images, options.judgments)
     if images.located:
         notes.append(Note("release.note.located", {"images": some(images.located)}, "warning"))

@@ -9,13 +9,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from voirdire.corpus.frozen import ALLOWED
+from voirdire.corpus.frozen import FROZEN, ORIGIN, allowed_in
 from voirdire.errors import InputError
 
 MANIFEST = "corpus.toml"
-ORIGIN = "origin"
-"""What a release says of the frozen corpus that it was made of."""
-
 TEXT, TEXTS, DATE = "text", "texts", "date"
 
 RELEASE: Mapping[str, str] = {
@@ -151,7 +148,7 @@ def read_told(folder: Path) -> Told:
         release=_entries(release, RELEASE, "[release]", file),
         pools=_pools(pools, file),
         origin=_origin(settings),
-        allowed=_allowed(settings),
+        allowed=allowed_in(settings),
     )
 
 
@@ -165,15 +162,9 @@ def check_pools(told: Told, pools: Sequence[str], folder: Path) -> None:
 
 def _origin(settings: Mapping[str, Any]) -> dict[str, str]:
     """Version and digest, of ``[frozen]`` or of the ``[origin]`` that a release has instead."""
-    told = settings.get("frozen", settings.get(ORIGIN, {}))
+    told = settings.get(FROZEN, settings.get(ORIGIN, {}))
     told = told if isinstance(told, Mapping) else {}
-    return {name: str(told[name]) for name in ("version", "digest", "shown") if name in told}
-
-
-def _allowed(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    told = settings.get(ALLOWED, [])
-    rows = [one for one in told if isinstance(one, Mapping)] if isinstance(told, list) else []
-    return tuple((str(one.get("check", "")), str(one.get("reason", ""))) for one in rows)
+    return {name: str(told[name]) for name in ("version", "digest", "shown", "material") if name in told}
 
 
 def _pools(pools: list[dict[str, Any]], file: str) -> dict[str, dict[str, Any]]:

@@ -14,6 +14,8 @@ from voirdire.reporting.question import judge_sections, pool_sections
 from voirdire.reporting.words import Words
 
 MOST_OPEN = 12
+GRAVE = ("freeze.file.allowed", "freeze.judged.meant")
+"""Notes that stand at the top, and not only among the settings."""
 
 
 def build(profile: ProfileLike, lang: str = "en", images: Path | str | None = None) -> Report:
@@ -69,7 +71,7 @@ def summary(view: View, words: Words, footnotes: Footnotes | None = None) -> Sec
 
     footnotes : of the report that the section stands in; the matrix is left out where there is none
     """
-    section = Section("verdicts", words.t("section.verdicts"), 2)
+    section = Section("verdicts", words.t("section.verdicts"), 2, _grave(view, words))
     judged = view.judged if view.judges else []
     several = len(view.questions) > 1
     for place, question in enumerate(entry["id"] for entry in view.questions):
@@ -86,6 +88,12 @@ def summary(view: View, words: Words, footnotes: Footnotes | None = None) -> Sec
     if judged:
         section.blocks.append(Text((*_cautions(view, words, judged[0]), _resampled(view, words)), "caution"))
     return section
+
+
+def _grave(view: View, words: Words) -> list[Any]:
+    """What must be read first: checks that failed when the corpus was frozen, judgments of another version."""
+    said = [words.note(note) for note in view.meta.get("notes") or [] if note.get("key") in GRAVE]
+    return [Text(tuple(said), "warning")] if said else []
 
 
 def _opening(view: View, words: Words, question: str) -> list[Any]:

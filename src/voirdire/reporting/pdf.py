@@ -26,8 +26,8 @@ def render_pdf(profile: ProfileLike, lang: str = "en") -> bytes:
         folder = Path(held)
         for name, drawn in charts.items():
             (folder / name).write_text(drawn, encoding="utf-8")
-        (folder / "report.typ").write_text(content, encoding="utf-8")
-        return bytes(typst.compile(str(folder / "report.typ"), root=str(folder), format="pdf"))
+        (folder / "main.typ").write_text(content, encoding="utf-8")
+        return bytes(typst.compile(str(folder / "main.typ"), root=str(folder), format="pdf"))
 
 
 def _typst() -> Any:

@@ -12,6 +12,7 @@ from voirdire.annotation.study_defaults import for_pilot
 from voirdire.annotation.study_parts import NUMBERS as RANGES
 from voirdire.annotation.untrusted import LONGEST_TOLD, is_text
 from voirdire.errors import UsageError
+from voirdire.texts import text
 
 MOST_TOLD = 10
 NUMBERS = ("raters_per_item", "items_per_rater", "repeats")
@@ -34,6 +35,31 @@ class Parts:
 
     splits: tuple[Part, ...]
     categories: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Items with known answers, which leave the ratings, and how many items of a pair remain without their mate."""
+
+    count: int
+    left: int
+    alone: int
+
+    def told(self, lang: str) -> str:
+        """The sentence on them, empty where there are none."""
+        key = "lead.new.gold_alone" if self.alone else "lead.new.gold"
+        return text(key, lang, count=self.count, left=self.left, alone=self.alone) if self.count else ""
+
+
+def known_of(shown: Shown, study: Study) -> Known:
+    """The items with known answers of a corpus; rejected items are not counted."""
+    gold = {known.item_id for known in study.gold}
+    items = [item for item in shown.items.values() if item.split != "rejected"]
+    free = [item for item in items if item.id not in gold]
+    paired = {item.pair for item in items if item.id in gold and item.pair}
+    pairs = [item.pair for item in free]
+    alone = sum(pairs.count(pair) == 1 for pair in paired)
+    return Known(len(gold), len(free), alone)
 
 
 def parts_of(shown: Shown, study: Study, form: Mapping[str, str]) -> Parts:

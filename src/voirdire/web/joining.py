@@ -16,7 +16,7 @@ from voirdire.annotation.wording import said
 from voirdire.texts import text
 from voirdire.web.pages import ui_of
 from voirdire.web.screening import CONSENT, Screened, field_name, kept, passes
-from voirdire.web.security import count_guess, session_of
+from voirdire.web.security import count_guess, earlier_session, session_of
 from voirdire.web.service import Service, service_of
 
 PLATFORM_ID = "PROLIFIC_PID"
@@ -106,9 +106,11 @@ def known_here(request: Request, door: Door) -> Rater | None:
     found = returning(service.database, door.invitation, door.external)
     if found is not None or door.external:
         return found
-    session = session_of(request, "rater")
-    here = rater(service.database, session.who) if session else None
-    return here if here and here.invitation == door.invitation.id and here.state != "deleted" else None
+    for session in (session_of(request, "rater"), earlier_session(request, door.batch.id)):
+        here = rater(service.database, session.who) if session else None
+        if here and here.invitation == door.invitation.id and here.state != "deleted":
+            return here
+    return None
 
 
 def barred(service: Service, door: Door) -> str:

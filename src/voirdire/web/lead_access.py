@@ -15,10 +15,11 @@ from voirdire.annotation.batches import batch
 from voirdire.annotation.nouns import Batch, Rater
 from voirdire.annotation.raters import rater
 from voirdire.errors import NotFoundError
+from voirdire.texts import text
 from voirdire.web.live import Live
 from voirdire.web.pages import page, ui_language
 from voirdire.web.security import Session, csrf_token, session_of
-from voirdire.web.service import service_of
+from voirdire.web.service import Service, service_of
 
 NAMES = {"en": "English", "zh": "中文"}
 OUR_PAGE = re.compile(r"/lead(/[A-Za-z0-9_-]+)*")
@@ -76,11 +77,18 @@ def lead_page(request: Request, session: Session, template: str, *, status: int 
         lang,
         status=status,
         csrf=csrf_token(service, session),
-        corpus=service.shown.name,
+        board=board_title(service, lang),
         languages=[{"code": code, "name": name} for code, name in NAMES.items()],
         back=path if request.method == "GET" and OUR_PAGE.fullmatch(path) else "/lead",
         **fields,
     )
+
+
+def board_title(service: Service, lang: str) -> str:
+    """What the lead's pages are called: by the study, with the corpus beside it where that has another name."""
+    study, corpus = service.study.name, service.shown.name
+    key = "lead.title" if study == corpus else "lead.title_study"
+    return text(key, lang, corpus=corpus, study=study)
 
 
 def go(request: Request, to: str) -> RedirectResponse:

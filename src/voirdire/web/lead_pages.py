@@ -17,7 +17,7 @@ from voirdire.annotation.service_state import check_lead
 from voirdire.errors import UsageError
 from voirdire.texts import LANGUAGES, text
 from voirdire.web import lead_results
-from voirdire.web.batch_form import parts_of, spec_of_form
+from voirdire.web.batch_form import known_of, parts_of, spec_of_form
 from voirdire.web.lead_access import (
     OUR_PAGE,
     BatchId,
@@ -188,7 +188,7 @@ def ask_to_delete(request: Request, session: LeadPage, rater_id: RaterId) -> Res
     progress = live_of(request).progress(rater.batch)
     told = next((one for one in progress.raters if one.id == rater_id), None)
     counts = {"done": told.done if told else 0, "total": told.total if told else 0}
-    return lead_page(request, session, "delete", rater=rater, **counts)
+    return lead_page(request, session, "delete", rater=rater, label=told.label if told else "", **counts)
 
 
 @router.post("/lead/raters/{rater_id}/delete", dependencies=[Depends(lead_form)])
@@ -227,9 +227,9 @@ def _new(
     problem = error.message(ui_language(request)) if error else ""
     parts = parts_of(service.shown, service.study, ticked)
     status = 422 if error else 200
-    return lead_page(
-        request, session, "new", status=status, values=values, parts=parts, problem=problem, study=service.study
-    )
+    fields = {"values": values, "parts": parts, "problem": problem, "study": service.study}
+    gold = known_of(service.shown, service.study).told(ui_language(request))
+    return lead_page(request, session, "new", status=status, gold=gold, **fields)
 
 
 def _batch(

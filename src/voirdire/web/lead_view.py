@@ -46,9 +46,13 @@ class FlagTold(BaseModel):
 
 
 class RaterTold(BaseModel):
-    """How far a rater is; times in seconds, and in words."""
+    """How far a rater is; times in seconds, and in words.
+
+    label : what the lead called the invitation by which the rater joined
+    """
 
     id: str
+    label: str
     pool: str
     state: str
     done: int
@@ -60,6 +64,7 @@ class RaterTold(BaseModel):
     done_text: str
     median_text: str
     seen_text: str
+    seen_moment: str
 
 
 class ProgressTold(BaseModel):
@@ -94,6 +99,7 @@ def _pool(name: str, pool: PoolProgress, items: int, lang: str) -> PoolTold:
 def _rater(rater: RaterProgress, now: float, lang: str) -> RaterTold:
     return RaterTold(
         id=rater.id,
+        label=rater.label,
         pool=rater.pool,
         state=rater.state,
         done=rater.done,
@@ -105,6 +111,7 @@ def _rater(rater: RaterProgress, now: float, lang: str) -> RaterTold:
         done_text=text("lead.progress.of", lang, done=rater.done, wanted=rater.total),
         median_text=duration(rater.median_seconds, lang),
         seen_text=ago(now - rater.seen_at, lang),
+        seen_moment=moment(rater.seen_at),
     )
 
 
@@ -114,11 +121,18 @@ def flag_told(flag: Flag, lang: str) -> FlagTold:
     >>> flag_told(Flag("gold", {"failed": 2, "n": 3, "p": 0.0047}), "en").text
     'Items with known answers: 2 of 3 wrong.'
     """
-    alone = flag.kind == "speeding" and "others" not in flag.numbers
-    key = "lead.flag.speeding_alone" if alone else f"lead.flag.{flag.kind}"
+    key = f"lead.flag.{flag.kind}{_why(flag)}"
     shown = {name: _number(flag, name, value) for name, value in flag.numbers.items()}
     told = text(key, lang, question=flag.question, **shown)
     return FlagTold(kind=flag.kind, question=flag.question, numbers=dict(flag.numbers), text=told)
+
+
+def _why(flag: Flag) -> str:
+    """Which of the two rules on speed applied: too fast for anybody, or compared to the others."""
+    numbers = flag.numbers
+    if flag.kind != "speeding" or numbers["seconds"] >= numbers["least"]:
+        return ""
+    return "_least" if "others" in numbers else "_alone"
 
 
 def _number(flag: Flag, name: str, value: float) -> str:
@@ -132,13 +146,13 @@ def _number(flag: Flag, name: str, value: float) -> str:
 def duration(seconds: float | None, lang: str) -> str:
     """A time on an item.
 
-    >>> duration(12.4, "en"), duration(200, "en"), duration(None, "en")
-    ('12 s', '3 min', '—')
+    >>> duration(2.46, "en"), duration(12.4, "en"), duration(200, "en"), duration(None, "en")
+    ('2.5 s', '12 s', '3 min', '—')
     """
     if seconds is None:
         return text("lead.time.none", lang)
     if seconds < 120:
-        return text("lead.time.seconds", lang, count=round(seconds))
+        return text("lead.time.seconds", lang, count=f"{seconds:.1f}" if seconds < 9.95 else round(seconds))
     return text("lead.time.minutes", lang, count=round(seconds / 60))
 
 
@@ -163,6 +177,15 @@ def day(moment: float) -> str:
     '1970-01-01'
     """
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d")
+
+
+def moment(seconds: float) -> str:
+    """A date and time in UTC, to the minute.
+
+    >>> moment(90)
+    '1970-01-01 00:01 UTC'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 class LinkTold(BaseModel):

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+import polars as pl
+
 from voirdire.analysis.evaluate import evaluate
 from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.profile import Profile
@@ -24,10 +26,14 @@ from voirdire.corpus.reading import read_corpus
 from voirdire.errors import InputError, UsageError, VoirdireError
 from voirdire.reporting.assemble import build
 from voirdire.reporting.blocks import Section
+from voirdire.web.reading_notes import reading_notes
 
 PROGRESS_SECONDS, UNCHANGED_SECONDS, STATISTICS_SECONDS = 2.0, 15.0, 10.0
 PAUSE = 5.0
 """Statistics that take long are computed a fifth of the time at most, so that raters' requests are not held up."""
+
+LATE_SECONDS = 60.0
+"""PostgreSQL numbers answers before they are kept: for so long one of a lower number may come after a higher one."""
 
 MAIN_TABLES = ("-pools", "-pairs", "-gap")
 LIVE = AuditOptions(draws=200, permutations=200)
@@ -62,6 +68,7 @@ class Statistics:
             question, _, part = section.id.partition("-")
             if part == "pools":
                 section.blocks = [block for block in section.blocks if getattr(block, "id", "").endswith(MAIN_TABLES)]
+                section.blocks += reading_notes(self.profile, int(question.removeprefix("q")) - 1, lang)
             if section.id == "verdicts" or re.fullmatch(r"q\d+", question):
                 found.append(section)
         return found
@@ -144,13 +151,21 @@ class Live:
         entry = self._entry(batch_id)
         with entry.lock:
             behind = entry.statistics.event != event
-            if behind and self.now() >= entry.due_at and not entry.running:
+            wanted = behind or self._may_lack(entry.statistics)
+            if wanted and self.now() >= entry.due_at and not entry.running:
                 entry.due_at = self.now() + STATISTICS_SECONDS
                 entry.thread = threading.Thread(
                     target=self._compute, args=(entry, batch_id), name=f"statistics-{batch_id}", daemon=True
                 )
                 entry.thread.start()
             return Standing(entry.statistics, entry.running, behind)
+
+    def _may_lack(self, found: Statistics) -> bool:
+        """Whether answers may have come that were numbered, and not yet kept, when statistics were computed."""
+        if self.database.is_sqlite or found.collected is None or found.collected.given.is_empty():
+            return False
+        newest = float(found.collected.given.select(pl.col("answered_at").max()).item())
+        return found.made_at - newest < LATE_SECONDS <= self.now() - found.made_at
 
     def _entry(self, batch_id: int) -> _Batch:
         with self._lock:

@@ -18,7 +18,7 @@ from voirdire.annotation.database import Unavailable
 from voirdire.errors import VoirdireError
 from voirdire.texts import LANGUAGES, text
 from voirdire.web.security import guarding
-from voirdire.web.service import service_of
+from voirdire.web.service import served_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -31,7 +31,7 @@ RETRY_SECONDS = 2
 
 def page(request: Request, template: str, lang: str, *, status: int = 200, **fields: Any) -> HTMLResponse:
     """A page. ``t(key, **fields)`` in the template is the sentence of the language; everything is escaped."""
-    settings = service_of(request).settings
+    settings = served_of(request).settings
 
     def sentence(key: str, **named: Any) -> str:
         return text(key, lang, **named)
@@ -44,6 +44,7 @@ def page(request: Request, template: str, lang: str, *, status: int = 200, **fie
             lang=lang,
             html_lang=HTML_LANG.get(lang, lang),
             root=settings.root,
+            service_title=sentence(served_of(request).title),
             static=lambda name: f"{settings.root}/static/{name}?{_digest(name)}",
             **fields,
         )
@@ -63,7 +64,7 @@ def ui_language(request: Request, languages: tuple[str, ...] = LANGUAGES) -> str
         code = wanted.split(";")[0].strip().split("-")[0].lower()
         if code in languages:
             return code
-    default = service_of(request).settings.lang
+    default = served_of(request).settings.lang
     return default if default in languages else languages[0]
 
 
@@ -98,7 +99,7 @@ def _digest(name: str) -> str:
 
 def wants_json(request: Request) -> bool:
     """Whether a request is one of a script."""
-    path = request.url.path.removeprefix(service_of(request).settings.root)
+    path = request.url.path.removeprefix(served_of(request).settings.root)
     return path.startswith(("/api/", "/lead/api/"))
 
 
@@ -137,7 +138,7 @@ async def not_valid(request: Request, error: Exception) -> Response:
 async def fault(request: Request, _: Exception) -> Response:
     """A fault of ours: nothing of it is shown. The response is made outside of what guards the others."""
     response = _answer(request, 500, "web.fault", text("web.fault", ui_language(request)))
-    response.headers.update(guarding(secure=service_of(request).settings.secure))
+    response.headers.update(guarding(secure=served_of(request).settings.secure))
     return response
 
 

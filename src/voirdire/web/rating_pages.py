@@ -35,6 +35,9 @@ from voirdire.web.service import service_of
 
 router = APIRouter(include_in_schema=False)
 AHEAD = 6
+KNOWN, NEW = "known", "new"
+"""What somebody says who opens a link by which somebody joined in this browser."""
+
 SAYINGS = (
     "saved", "saving", "waiting", "waiting_busy", "progress", "item", "minutes", "moment", "missing", "complete",
     "complete_writing", "undone", "refused", "nobody", "somebody", "not_now", "copied", "unset", "closed",
@@ -51,8 +54,13 @@ def joining(request: Request, token: str) -> Response:
     if door is None:
         return _stop(request, "unknown", ui_language(request), status=404)
     known = known_here(request, door)
+    said_who = request.query_params.get("as")
     if known is not None:
-        return _enter(request, known, "/rate")
+        alone = door.external or door.invitation.most_raters == 1 or known.state == "screened_out"
+        if alone or said_who == KNOWN:
+            return _enter(request, known, "/rate")
+        if said_who != NEW:
+            return _stop(request, "again", door.ui, token=token)
     why = barred(service_of(request), door)
     return _stop(request, why, door.ui, status=409) if why else _form(request, door)
 
@@ -190,10 +198,11 @@ def _go(request: Request, to: str) -> Response:
     return RedirectResponse(service_of(request).settings.root + to, status_code=303)
 
 
-def _stop(request: Request, why: str, ui: str, *, status: int = 200, more: str = "") -> HTMLResponse:
+def _stop(request: Request, why: str, ui: str, *, status: int = 200, more: str = "", token: str = "") -> HTMLResponse:
     """A page that only says why it does not go on."""
     heading, sentence = f"rating.stop.{why}_heading", f"rating.stop.{more or why}"
-    return page(request, "rating/stop.html.jinja", ui, status=status, why=why, heading=heading, sentence=sentence)
+    said = {"why": why, "heading": heading, "sentence": sentence, "token": token}
+    return page(request, "rating/stop.html.jinja", ui, status=status, **said)
 
 
 def _form(request: Request, door: Door, screened: Screened | None = None) -> Response:
@@ -208,6 +217,7 @@ def _form(request: Request, door: Door, screened: Screened | None = None) -> Res
         content_lang=door.language,
         languages=language_names(door.plan.languages),
         consent=paragraphs(said(door.plan.consent, door.language)),
+        agree=said(door.plan.agree, door.language),
         screening=door.shown(screened),
         agreed=door.form.get("consent") == "yes",
         gaps=gaps(door, screened) if screened else [],

@@ -1,7 +1,7 @@
 """Who asks, and whether the question may change anything: sessions, forgery, headers, sizes.
 
-A session is a signed cookie (HttpOnly, SameSite=Lax) that holds a random number and who it is: a visitor, a rater or
-the lead. Requests that change something carry a token made from that number, and must come from our own pages.
+A session is a signed cookie (HttpOnly, SameSite=Lax) that holds a random number and who it is: a visitor, a rater, an
+author or the lead. Requests that change something carry a token made from that number, and come from our own pages.
 Source: OWASP Cross-Site Request Forgery Prevention and Session Management cheat sheets.
 """
 
@@ -22,15 +22,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from voirdire.annotation.author_links import author_mark, name_of
 from voirdire.annotation.invitations import guessed_wrong, too_many_guesses
 from voirdire.annotation.nouns import Rater
 from voirdire.annotation.raters import rater
 from voirdire.annotation.service_state import lead_mark
 from voirdire.errors import UsageError
-from voirdire.web.service import Service, service_of
+from voirdire.web.service import Served, served_of
 
-Role = Literal["visitor", "rater", "lead"]
-AGE: dict[Role, int] = {"visitor": 3600, "rater": 60 * 86400, "lead": 12 * 3600}
+Role = Literal["visitor", "rater", "author", "lead"]
+AGE: dict[Role, int] = {"visitor": 3600, "rater": 60 * 86400, "author": 30 * 86400, "lead": 12 * 3600}
 MAX_BODY = 64 * 1024
 CSRF_FIELD, CSRF_HEADER = "csrf", "x-csrf-token"
 # Without any referrer browsers send "null" for the origin of our own forms, which is also what foreign pages can send.
@@ -60,7 +61,8 @@ class Forbidden(UsageError):  # noqa: N818 - named for what it says, as the resp
 class Session:
     """Who asks.
 
-    nonce : random, ties forms to this session; who : a rater's id, for the lead the mark of the secret, else empty
+    nonce : random, ties forms to this session
+    who : a rater's id, for the lead the mark of the secret, for an author the mark of the link and the name, else empty
     """
 
     role: Role
@@ -68,27 +70,48 @@ class Session:
     who: str = ""
 
 
-def cookie_name(service: Service, role: Role) -> str:
+def cookie_name(service: Served, role: Role) -> str:
     """The name of a session's cookie; behind https one that only this host may set."""
-    return f"__Host-voirdire-{role}" if service.settings.secure and not service.settings.root else f"voirdire-{role}"
+    own = service.settings.secure and not service.settings.root
+    return f"__Host-{service.name}-{role}" if own else f"{service.name}-{role}"
 
 
 def session_of(request: Request, role: Role) -> Session | None:
     """The session of a role that a request carries; None without one, and for one that is forged or too old.
 
-    The lead's ends with the lead's secret too.
+    The lead's ends with the lead's secret too, and an author's with the link.
     """
-    service = service_of(request)
-    held = request.cookies.get(cookie_name(service, role))
+    return _read(request, role, cookie_name(served_of(request), role))
+
+
+def earlier_session(request: Request, batch: int) -> Session | None:
+    """The session of whoever rated a batch in this browser, also where another batch's has begun since."""
+    return _read(request, "rater", batch_cookie(served_of(request), batch))
+
+
+def batch_cookie(service: Served, batch: int) -> str:
+    """The name of the cookie that keeps a rater's session of a batch."""
+    return f"{cookie_name(service, 'rater')}-{batch}"
+
+
+def _read(request: Request, role: Role, name: str) -> Session | None:
+    service, held = served_of(request), request.cookies.get(name)
     if not held:
         return None
     try:
         told = service.session_signer.loads(held, max_age=AGE[role])
     except BadData:
         return None
-    if told.get("role") != role or (role == "lead" and told["who"] != lead_mark(service.database)):
+    if told.get("role") != role or not _still(service, role, told["who"]):
         return None
     return Session(role, told["nonce"], told["who"])
+
+
+def _still(service: Served, role: Role, who: str) -> bool:
+    """Whether the secret or the link by which a session began opens the pages today."""
+    if role == "author":
+        return bool(who) and who == author_mark(service.database, name_of(who))
+    return role != "lead" or who == lead_mark(service.database)
 
 
 def new_session(role: Role, who: str = "") -> Session:
@@ -96,18 +119,21 @@ def new_session(role: Role, who: str = "") -> Session:
     return Session(role, secrets.token_urlsafe(18), who)
 
 
-def start_session(response: Response, service: Service, role: Role, who: str = "") -> Session:
-    """A new session, set as a cookie of the response."""
+def start_session(response: Response, service: Served, role: Role, who: str = "") -> Session:
+    """A new session, set as a cookie of the response; a rater's is kept for its batch as well."""
     session = new_session(role, lead_mark(service.database) if role == "lead" else who)
     keep_session(response, service, session)
+    known = rater(service.database, who) if role == "rater" else None
+    if known is not None:
+        keep_session(response, service, session, batch_cookie(service, known.batch))
     return session
 
 
-def keep_session(response: Response, service: Service, session: Session) -> None:
-    """Set a session as a cookie of the response."""
+def keep_session(response: Response, service: Served, session: Session, name: str = "") -> None:
+    """Set a session as a cookie of the response. name : of the cookie, else the usual one of its role."""
     value = service.session_signer.dumps({"role": session.role, "nonce": session.nonce, "who": session.who})
     response.set_cookie(
-        cookie_name(service, session.role),
+        name or cookie_name(service, session.role),
         str(value),
         max_age=AGE[session.role],
         path=service.settings.root or "/",
@@ -117,12 +143,12 @@ def keep_session(response: Response, service: Service, session: Session) -> None
     )
 
 
-def end_session(response: Response, service: Service, role: Role) -> None:
+def end_session(response: Response, service: Served, role: Role) -> None:
     """Take a session's cookie away."""
     response.delete_cookie(cookie_name(service, role), path=service.settings.root or "/")
 
 
-def csrf_token(service: Service, session: Session) -> str:
+def csrf_token(service: Served, session: Session) -> str:
     """What requests that change something must carry in this session."""
     told = f"{session.role}:{session.who}:{session.nonce}".encode()
     return hmac.new(service.state.signing_key, told, hashlib.sha256).hexdigest()
@@ -135,14 +161,14 @@ def check_csrf(request: Request, session: Session, given: str | None) -> None:
     here = urlsplit(f"//{request.headers.get('host', '')}").netloc
     if site not in ("same-origin", "none") and urlsplit(origin or "").netloc != here:
         raise Forbidden("web.forged")
-    if not hmac.compare_digest((given or "").encode(), csrf_token(service_of(request), session).encode()):
+    if not hmac.compare_digest((given or "").encode(), csrf_token(served_of(request), session).encode()):
         raise Forbidden("web.forged")
 
 
 def rater_of(request: Request) -> Rater:
     """The rater who asks, for endpoints that change nothing. Raises Forbidden (401)."""
     session = session_of(request, "rater")
-    found = rater(service_of(request).database, session.who) if session else None
+    found = rater(served_of(request).database, session.who) if session else None
     if found is None or found.state == "deleted":
         raise Forbidden("web.no_rater", status=401)
     request.state.rater_language = found.language
@@ -206,6 +232,11 @@ async def rater_form(request: Request) -> dict[str, str]:
     return await _form(request, "rater")
 
 
+async def author_form(request: Request) -> dict[str, str]:
+    """A form of an author's session."""
+    return await _form(request, "author")
+
+
 async def lead_form(request: Request) -> dict[str, str]:
     """A form of the lead's session."""
     return await _form(request, "lead")
@@ -218,14 +249,14 @@ def client_of(request: Request) -> str:
 
 def refuse_guessers(request: Request) -> None:
     """Raise Forbidden (429) for an address that has guessed too many tokens."""
-    service = service_of(request)
+    service = served_of(request)
     if too_many_guesses(service.database, client_of(request), service.now()):
         raise Forbidden("web.too_many_guesses", status=429)
 
 
 def count_guess(request: Request) -> None:
     """Note that an address named a token that does not exist."""
-    service = service_of(request)
+    service = served_of(request)
     guessed_wrong(service.database, client_of(request), service.now())
 
 
@@ -236,6 +267,7 @@ LeadHere = Annotated[Session, Depends(lead_of)]
 LeadActing = Annotated[Session, Depends(lead_acting)]
 VisitorForm = Annotated[dict[str, str], Depends(visitor_form)]
 RaterForm = Annotated[dict[str, str], Depends(rater_form)]
+AuthorForm = Annotated[dict[str, str], Depends(author_form)]
 LeadForm = Annotated[dict[str, str], Depends(lead_form)]
 """Fields of a form; endpoints that take them are plain functions, so that the database never holds up the others."""
 
@@ -247,13 +279,14 @@ def guarding(*, secure: bool) -> dict[str, str]:
 
 
 class Guard:
-    """Around the whole application: headers of every response, and no body above ``MAX_BODY``.
+    """Around the whole application: headers of every response, and no body above ``most`` bytes.
 
     root : the path below which the application lies
     """
 
-    def __init__(self, app: ASGIApp, *, secure: bool, root: str = "") -> None:
+    def __init__(self, app: ASGIApp, *, secure: bool, root: str = "", most: int = MAX_BODY) -> None:
         self.app = app
+        self.most = most
         self.root = root
         self.headers = guarding(secure=secure)
 
@@ -265,14 +298,14 @@ class Guard:
         if self.root:
             scope["root_path"] = self.root
         length = dict(scope["headers"]).get(b"content-length", b"0")
-        small = length.isdigit() and len(length) < 10 and int(length) <= MAX_BODY
-        taken = 0 if small else MAX_BODY + 1
+        small = length.isdigit() and len(length) < 10 and int(length) <= self.most
+        taken = 0 if small else self.most + 1
 
         async def limited() -> Message:
             nonlocal taken
-            message: Message = {} if taken > MAX_BODY else await receive()
+            message: Message = {} if taken > self.most else await receive()
             taken += len(message.get("body", b""))
-            if taken > MAX_BODY:
+            if taken > self.most:
                 raise HTTPException(413)
             return message
 

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from itsdangerous import URLSafeTimedSerializer
 from starlette.requests import Request
@@ -21,18 +22,17 @@ IMAGE_KEY_LENGTH = 24
 
 
 @dataclass(frozen=True)
-class Service:
-    """One process of the service.
-
-    shown : the items as raters see them; study : what new batches start from
-    """
+class Served:
+    """What every service of ours has: settings, a database, the keys for signing."""
 
     settings: Settings
     database: Database
-    shown: Shown
-    study: Study
     state: ServiceState
-    started: float = field(default_factory=time.time)
+    started: float = field(default_factory=time.time, kw_only=True)
+    name: ClassVar[str] = "voirdire"
+    """The first part of the names of its cookies, which browsers share between the ports of a machine."""
+    title: ClassVar[str] = "rating.title"
+    """Key of what it is called on pages that belong to nobody."""
 
     def now(self) -> float:
         """Seconds since 1970."""
@@ -41,7 +41,18 @@ class Service:
     @cached_property
     def session_signer(self) -> URLSafeTimedSerializer:
         """Signs what cookies hold."""
-        return URLSafeTimedSerializer(self.state.signing_key, salt="voirdire.session")
+        return URLSafeTimedSerializer(self.state.signing_key, salt=f"{self.name}.session")
+
+
+@dataclass(frozen=True)
+class Service(Served):
+    """One process of the annotation service.
+
+    shown : the items as raters see them; study : what new batches start from
+    """
+
+    shown: Shown
+    study: Study
 
     def image_key(self, item_id: str) -> str:
         """What stands for an item in the address of its image: 24 hex digits that tell nothing of it."""
@@ -64,7 +75,7 @@ def open_service(settings: Settings) -> Service:
     shown = read_shown(Path(settings.corpus))
     study = study_of(settings, shown).study
     database = Database.open(settings.database)
-    return Service(settings, database, shown, study, service_state(database))
+    return Service(settings, database, service_state(database), shown, study)
 
 
 def study_of(settings: Settings, shown: Shown) -> StudyRead:
@@ -79,7 +90,13 @@ def study_of(settings: Settings, shown: Shown) -> StudyRead:
     return find_study(Path(settings.corpus), shown, file=file, pools=settings.pools, numbers=numbers)
 
 
+def served_of(request: Request) -> Served:
+    """What answers a request, whichever of our services it is."""
+    found: Served = request.app.state.service
+    return found
+
+
 def service_of(request: Request) -> Service:
-    """The service that answers a request; a dependency of endpoints."""
+    """The annotation service that answers a request; a dependency of endpoints."""
     found: Service = request.app.state.service
     return found

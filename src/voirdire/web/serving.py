@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from voirdire.annotation.batches import batches, create_batch
@@ -19,6 +19,7 @@ from voirdire.annotation.service_state import set_lead
 from voirdire.corpus.corpus import Note
 from voirdire.errors import UsageError
 from voirdire.texts import text
+from voirdire.web.batch_form import Known, known_of
 from voirdire.web.service import study_of
 from voirdire.web.settings import VARIABLE, Settings, checked
 
@@ -70,13 +71,18 @@ def prepare(
         changes = bind_corpus(database, shown, now, accept=accept_changes)
         known = batches(database)
         made = None if known else create_batch(database, _first(shown, found.study, settings.lang), now)
-        secret = _lead_secret()
+        secret = lead_secret()
         set_lead(database, secret)
     finally:
         database.dispose()
     link, count = f"{settings.url}/lead/enter#{secret}", len(known) + (made is not None)
-    notes = (*shown.notes, *found.notes, *_accepted(changes))
+    notes = (*shown.notes, *found.notes, *_of_gold(known_of(shown, found.study)), *_accepted(changes))
     return Ready(settings, shown, found.study, notes, link, made, count)
+
+
+def _of_gold(known: Known) -> tuple[Note, ...]:
+    key = "lead.new.gold_alone" if known.alone else "lead.new.gold"
+    return (Note(key, asdict(known)),) if known.count else ()
 
 
 def _accepted(changes: Changes | None) -> tuple[Note, ...]:
@@ -92,7 +98,8 @@ def _first(shown: Shown, study: Study, lang: str) -> BatchSpec:
     return BatchSpec(text("web.first_batch", lang), study, tuple(item.id for item in rated), "rating", pairs)
 
 
-def _lead_secret() -> str:
+def lead_secret() -> str:
+    """The secret of the environment, or a new one. Raises UsageError for one that is too short."""
     given = os.environ.get(LEAD_VARIABLE, "")
     if given and len(given) < SHORTEST_SECRET:
         raise UsageError("web.lead_secret_short", variable=LEAD_VARIABLE, limit=SHORTEST_SECRET)
@@ -115,27 +122,36 @@ def export_batch(
         changes = changes_since(database, shown)
         if changes is not None:
             warn(Note("annotation.changes_exported", changes.told(), "warning"))
-        known = {batch.id: batch for batch in batches(database)}
-        if number is None and len(known) == 1:
-            number = next(iter(known))
-        if number not in known:
-            told = "; ".join(f"{batch.id}: {batch.spec.name}" for batch in known.values())
-            raise UsageError("web.which_batch", value="-" if number is None else number, known=told or "-")
+        number = _chosen(number, {batch.id: batch.spec.name for batch in batches(database)}, database)
         return write_export(database, number, shown, folder, lang=settings.lang)
     finally:
         database.dispose()
 
 
-def serve(settings: Settings, workers: int = 1) -> None:
+def _chosen(number: int | None, names: Mapping[int, str], database: Database) -> int:
+    """The batch that is meant: of this number, or the only one."""
+    if number is None and len(names) == 1:
+        return next(iter(names))
+    if not names:
+        raise UsageError("web.no_batch", value=database.name)
+    known = "; ".join(f"{key}: {name}" for key, name in names.items())
+    if number is None:
+        raise UsageError("web.batch_unnamed", count=len(names), known=known)
+    if number not in names:
+        raise UsageError("web.which_batch", value=number, known=known)
+    return number
+
+
+def serve(settings: Settings, workers: int = 1, application: str = "voirdire.web.application") -> None:
     """Answer requests until the process is stopped.
 
-    workers : processes; more than one needs PostgreSQL
+    workers : processes; more than one needs PostgreSQL; application : the module whose application it is
     """
     import uvicorn
 
     os.environ[VARIABLE] = settings.to_text()
     uvicorn.run(
-        "voirdire.web.application:from_environment",
+        f"{application}:from_environment",
         factory=True,
         host=settings.host,
         port=settings.port,

@@ -30,30 +30,22 @@ NEVER = ("images",)
 MOST_REASON = 2000
 LISTED = 12
 
-_STATES = {"freeze.reason.not_accepted": "authoring.state", "freeze.reason.unverified": "cli_translate.state"}
-"""Sentence -> where the words for its state stand."""
-
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A reason why a corpus cannot be frozen.
 
-    check : one of CHECKS; key : of the sentence; fields : what it names
+    check : one of CHECKS; key : of the sentence; fields : what it names; words : fields that are keys themselves
     """
 
     check: str
     key: str
     fields: Mapping[str, Any] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
 
     def message(self, lang: str = "en") -> str:
-        """The sentence in a language, with states in its words.
-
-        >>> Failure("texts", "freeze.reason.unverified", {"state": "changed", "count": 1, "texts": "q1"}).message()[:56]
-        "1 texts are in the state 'changed since it was verified'"
-        """
-        words = {}
-        if self.key in _STATES:
-            words["state"] = text(f"{_STATES[self.key]}.{self.fields['state']}", lang)
+        """The sentence in a language."""
+        words = {name: text(key, lang) for name, key in self.words.items()}
         return text(self.key, lang, **{**self.fields, **words})
 
 

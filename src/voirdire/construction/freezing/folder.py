@@ -50,7 +50,7 @@ def held_folder(target: Path, source: Path) -> Iterator[Path]:
         beside.mkdir()
         yield beside
     except OSError as error:
-        if error.filename is not None and Path(str(error.filename)).is_relative_to(place.parent):
+        if error.filename is None or Path(str(error.filename)).is_relative_to(place.parent):
             raise UsageError("freeze.out.unwritable", file=str(target), why=error.strerror or str(error)) from error
         raise
     finally:

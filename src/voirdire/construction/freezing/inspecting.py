@@ -15,7 +15,14 @@ from voirdire.construction.history import History
 from voirdire.construction.imaging.checking import UNMADE, Checked, check_images
 from voirdire.construction.imaging.files import RUN
 from voirdire.construction.imaging.logbook import current, read_log
-from voirdire.construction.imaging.settings import ImageSettings, overruled, read_settings, worded
+from voirdire.construction.imaging.settings import (
+    CATALOGUED,
+    ImageSettings,
+    check_settings,
+    overruled,
+    read_settings,
+    worded,
+)
 from voirdire.construction.screening_decisions import outcomes
 from voirdire.construction.screening_rule import DROP, UNDECIDED
 from voirdire.construction.standing import ACCEPTED, OPEN, REJECTED, standings
@@ -88,7 +95,8 @@ def _authoring(names: Sequence[str], history: History) -> Iterator[Failure]:
     for state, listed in by_state.items():
         if state != ACCEPTED:
             fields = {"state": state, "count": len(listed), "concepts": some(listed)}
-            yield Failure("authoring", "freeze.reason.not_accepted", fields)
+            words = {"state": f"authoring.state.{state}"}
+            yield Failure("authoring", "freeze.reason.not_accepted", fields, words)
 
 
 def _texts(folder: Path) -> Iterator[Failure]:
@@ -97,7 +105,7 @@ def _texts(folder: Path) -> Iterator[Failure]:
         by_state.setdefault(one.state, []).append(one.name)
     for state, listed in by_state.items():
         fields = {"state": state, "count": len(listed), "texts": some(listed)}
-        yield Failure("texts", "freeze.reason.unverified", fields)
+        yield Failure("texts", "freeze.reason.unverified", fields, {"state": f"cli_translate.state.{state}"})
 
 
 def _screening(names: Sequence[str], history: History) -> Iterator[Failure]:
@@ -149,7 +157,9 @@ def _settings(build: BuildFile, regime: str, facts: Mapping[str, Any]) -> ImageS
     """What the images of a regime were asked for by, as ``build.toml`` and their log say."""
     if facts["provider"] == "folder":
         return overruled(ImageSettings(), provider="folder", regime=regime, source=Path(build.file).parent)
-    return overruled(read_settings(build), regime=regime)
+    known = {catalogued: provider for provider, catalogued in CATALOGUED.items()}
+    made = {"provider": known.get(facts["provider"]), "model": facts["model"]}
+    return check_settings(overruled(read_settings(build), regime=regime, **made), build.file)
 
 
 def _files(folder: Path, checked: Checked) -> dict[str, tuple[Path, str]]:

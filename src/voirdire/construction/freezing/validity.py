@@ -18,7 +18,7 @@ PASSED = ("pass", "pass_low_alpha")
 class Validity:
     """What the pools' ratings say of a corpus.
 
-    question : the evaluation question; reliability, gate : by pool
+    question : the evaluation question; reliability, gate : by pool; undefined : why a reliability is not known
     divergent, recognition : by two pools with a plus between them: yes, no, unknown, not_asked
     """
 
@@ -27,6 +27,7 @@ class Validity:
     gate: Mapping[str, str] = field(default_factory=dict)
     divergent: Mapping[str, str] = field(default_factory=dict)
     recognition: Mapping[str, str] = field(default_factory=dict)
+    undefined: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """As it stands in ``[validity]`` of corpus.toml."""
@@ -41,7 +42,9 @@ class Validity:
                 value = self.reliability.get(pool)
                 fields = {"pool": pool, "question": self.question, "value": "-" if value is None else f"{value:.2f}"}
                 key = "gate_fail" if label == "fail" else "gate_unknown"
-                yield Failure("reliability", f"freeze.reason.{key}", fields)
+                why = self.undefined.get(pool, "no_individual_ratings")
+                words = {} if label == "fail" else {"why": f"undefined.{why}"}
+                yield Failure("reliability", f"freeze.reason.{key}", fields, words)
         if not self.divergent:
             yield Failure("divergence", "freeze.reason.one_pool", {"question": self.question})
         for check, labels in (("divergence", self.divergent), ("recognition", self.recognition)):
@@ -67,6 +70,7 @@ def validity_of(profile: Profile) -> Validity:
         dict(_rows(here, "gate").select("pool", "label").iter_rows()),
         pairs["divergent"],
         recognition,
+        dict(reliability.drop_nulls("undefined").select("pool", "undefined").iter_rows()),
     )
 
 

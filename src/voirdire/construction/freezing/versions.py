@@ -81,7 +81,7 @@ def check_version(version: str, change: str, known: Sequence[Release]) -> None:
         raise UsageError("freeze.version.change_missing", last=highest.version)
 
 
-def order(version: str) -> tuple[tuple[int, int, str], ...]:
+def order(version: str) -> tuple[tuple[int, ...], tuple[tuple[int, int, str], ...]]:
     """By what versions are compared: numbers as numbers; letters stand before the version that they lead to.
 
     >>> order("0.9") < order("0.10") < order("1.0rc1") < order("1.0") < order("1.0.1")
@@ -89,10 +89,13 @@ def order(version: str) -> tuple[tuple[int, int, str], ...]:
     >>> order("1") == order("1.0")
     True
     """
-    parts = [(2, int(one), "") if one.isdigit() else (0, 0, one.casefold()) for one in _PARTS.findall(version)]
-    while parts and parts[-1] == (2, 0, ""):
-        parts.pop()
-    return (*parts, (1, 0, ""))
+    found = _PARTS.findall(version)
+    first = next((place for place, one in enumerate(found) if not one.isdigit()), len(found))
+    numbers = [int(one) for one in found[:first]]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    rest = [(2, int(one), "") if one.isdigit() else (0, 0, one.casefold()) for one in found[first:]]
+    return tuple(numbers), (*rest, (1, 0, ""))
 
 
 def changelog(name: str, known: Sequence[Release], lang: str) -> str:

@@ -175,9 +175,9 @@ export class Page {
     byId("zoom-open").querySelector("img")?.remove();
     if (image) byId("zoom-open").prepend(image);
     word(byId("item-text"), item.text);
-    word(byId("prompt"), item.prompt);
+    if (byId("prompt")) word(byId("prompt"), item.prompt);
     for (const question of this.questions) {
-      if (question.ofItem) ownWords(question.root.querySelector(".words"), item.prompt !== null);
+      if (question.ofItem) askedWords(question.root.querySelector(".words"), item.prompt);
       question.show(item.answers[question.id]);
     }
     this.undone = [];
@@ -260,7 +260,8 @@ function word(place, wording) {
   if (!wording?.lang) place.removeAttribute("lang");
 }
 
-// A question whose wording is the item's prompt has words of its own for items without one.
-function ownWords(place, prompted) {
-  place.textContent = prompted || !place.dataset.own ? place.dataset.usual : place.dataset.own;
+// A question of the item is worded by the item's prompt; for items without one it has words of its own.
+function askedWords(place, prompt) {
+  const { own, ownLang, usual } = place.dataset;
+  word(place, prompt ?? (own ? { text: own, lang: ownLang } : { text: usual, lang: "" }));
 }

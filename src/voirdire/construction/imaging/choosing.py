@@ -25,9 +25,7 @@ class Chosen:
     rejected: tuple[str, ...] = ()
 
 
-def choose(
-    concepts: Concepts, build: BuildFile, subset: str | None, seed: int, out: Collection[str] = ()
-) -> Chosen:
+def choose(concepts: Concepts, build: BuildFile, subset: str | None, seed: int, out: Collection[str] = ()) -> Chosen:
     """The items of a subset, or all.
 
     out : concepts that are rejected in the protocol; those that the table rejects are left out as well

@@ -64,9 +64,13 @@ def server(program: Program) -> Program:
     return program
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator:
-    """Chromium. Skips where it, or Playwright, is absent."""
+    """Chromium. Skips where it, or Playwright, is absent.
+
+    Playwright holds an event loop of the thread as long as it is there, and other tests run loops of their own: it
+    goes with the module.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     program = os.environ.get("VOIRDIRE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.annotation.postgres import Cluster
+from tests.web.attack_fixtures import attacked_corpus, house, own_house
 from tests.web.corpora import build
 from tests.web.people import Visitor
 from tests.web.running import Here, InProcess, Program
+
+__all__ = ["attacked_corpus", "house", "own_house"]
 
 CHROMIUM = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

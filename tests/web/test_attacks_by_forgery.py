@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from tests.web.attack_world import HOST, House, Person, filled, routes
 
-pytest_plugins = ("tests.web.attack_fixtures",)
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 
 

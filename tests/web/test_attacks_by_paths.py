@@ -21,8 +21,6 @@ from voirdire.web.service import open_service
 from voirdire.web.serving import prepare
 from voirdire.web.settings import Settings
 
-pytest_plugins = ("tests.web.attack_fixtures",)
-
 
 @pytest.fixture(scope="module")
 def rater(house: House) -> Person:

@@ -15,8 +15,6 @@ from voirdire.annotation.schema import answers, events
 from voirdire.web.rating_models import MOST_COMMENT
 from voirdire.web.security import MAX_BODY
 
-pytest_plugins = ("tests.web.attack_fixtures",)
-
 
 @pytest.fixture(scope="module")
 def rater(house: House) -> Person:

@@ -22,7 +22,6 @@ from voirdire.annotation.nouns import BatchSpec
 from voirdire.annotation.study_defaults import for_pilot
 from voirdire.web.security import cookie_name
 
-pytest_plugins = ("tests.web.attack_fixtures",)
 WRITTEN = f"3 {HOSTILE}"
 
 

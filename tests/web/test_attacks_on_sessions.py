@@ -19,8 +19,6 @@ from voirdire.annotation.service_state import set_lead
 from voirdire.web.security import AGE, MAX_BODY, cookie_name
 from voirdire.web.settings import Settings
 
-pytest_plugins = ("tests.web.attack_fixtures",)
-
 
 @pytest.fixture(scope="module")
 def alice(house: House) -> Person:

@@ -59,7 +59,7 @@ def missing_texts(study: Study) -> list[str]:
     """The entries of ``annotation.toml`` that raters could not read, each with its place.
 
     >>> missing_texts(Study("s", (), (PoolPlan("kr", ("ko", "en"), consent={"en": "I agree."}),)))
-    ['[[pools]] kr: consent.ko']
+    ['[[pools]] kr: consent.ko, welcome.ko, welcome.en']
     """
     found = []
     languages = list(dict.fromkeys(reader.language for reader in readers(study.pools)))

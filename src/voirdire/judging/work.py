@@ -97,7 +97,7 @@ def answered(
     """The step of a reply: a rating, a refusal, or malformed; the job's counters are moved on.
 
     >>> from voirdire.corpus.shown import Item
-    from voirdire.judging.nouns import Prompt
+    >>> from voirdire.judging.nouns import Prompt
     >>> cell, item = Cell(1, "a", "neutral_en", "q", 1, "j"), Item("a")
     >>> call = Call("r-1-1", Prompt((), "en"), item, "neutral_en", "q", 1, (1, 2, 3, 4, 5))
     >>> answered(Job(cell), call, Reply("4"), at=0.0, seconds=0.5, cost=None, shown=Shown()).outcome

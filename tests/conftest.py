@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # The same examples in each run, so that a result changes only with the code; "search" looks for new ones.
 settings.register_profile(
-    "ci", deadline=None, max_examples=50, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "ci", deadline=None, max_examples=30, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("quick", settings.get_profile("ci"), max_examples=10)
 settings.register_profile("search", settings.get_profile("ci"), max_examples=500, derandomize=False)

@@ -265,7 +265,7 @@ def test_a_fault_shows_nothing_of_itself(
     house: House, rater: Person, accept: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: Any, **__: Any) -> None:
-        raise FailingError("the innards: /work/secret.py")  # noqa: TRY003
+        raise FailingError("the innards: /srv/secret.py")  # noqa: TRY003
 
     rater.client.cookies.update(house.lead().client.cookies)
     for module in ("rating_pages", "rating_api", "lead_pages"):

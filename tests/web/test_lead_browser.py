@@ -70,6 +70,16 @@ def test_the_link_opens_the_pages_and_the_secret_leaves_the_address(opened, insi
     assert secret not in page.evaluate("location.href")
 
 
+def test_the_right_link_after_a_wrong_one_opens_the_pages_in_the_same_window(browser, inside: InProcess):
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{inside.here.url}/lead/enter#wrong-wrong-wrong-wrong")
+    page.get_by_role("alert").wait_for()
+    page.goto(inside.ready.lead_link)
+    page.wait_for_url("**/lead")
+    context.close()
+
+
 def test_the_secret_can_be_pasted_where_scripts_are_off(opened, inside: InProcess):
     page = opened(java_script_enabled=False)
     page.goto(f"{inside.here.url}/lead/enter")

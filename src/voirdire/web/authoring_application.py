@@ -25,7 +25,7 @@ from voirdire.version import VERSION
 from voirdire.web import authoring_door, authoring_lead, authoring_pages, authoring_screening, pages
 from voirdire.web.application import Revalidated
 from voirdire.web.security import Guard
-from voirdire.web.serving import lead_secret
+from voirdire.web.serving import lead_link, lead_secret
 from voirdire.web.settings import Settings, checked
 from voirdire.web.workshop import Workshop, open_workshop
 
@@ -68,7 +68,7 @@ def prepare(settings: Settings) -> Ready:
         set_lead(database, secret)
     finally:
         database.dispose()
-    return Ready(settings, build, f"{settings.url}/lead/enter#{secret}", len(concepts.by_concept()))
+    return Ready(settings, build, lead_link(settings.url, secret), len(concepts.by_concept()))
 
 
 def make_authoring_application(workshop: Workshop) -> FastAPI:

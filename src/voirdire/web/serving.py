@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from voirdire.annotation.batches import batches, create_batch
 from voirdire.annotation.corpus_changes import Changes, bind_corpus, changes_since
@@ -75,7 +76,7 @@ def prepare(
         set_lead(database, secret)
     finally:
         database.dispose()
-    link, count = f"{settings.url}/lead/enter#{secret}", len(known) + (made is not None)
+    link, count = lead_link(settings.url, secret), len(known) + (made is not None)
     notes = (*shown.notes, *found.notes, *_of_gold(known_of(shown, found.study)), *_accepted(changes))
     return Ready(settings, shown, found.study, notes, link, made, count)
 
@@ -96,6 +97,15 @@ def _first(shown: Shown, study: Study, lang: str) -> BatchSpec:
     asked = {*golden, *(item.id for item in rated)}
     pairs = {item: pair for item, pair in shown.pairs.items() if item in asked}
     return BatchSpec(text("web.first_batch", lang), study, tuple(item.id for item in rated), "rating", pairs)
+
+
+def lead_link(url: str, secret: str) -> str:
+    """The link that opens the lead's pages; what stands behind # is sent to no server by a browser.
+
+    >>> lead_link("http://127.0.0.1:8765", "100% sure # of it, long enough")
+    'http://127.0.0.1:8765/lead/enter#100%25%20sure%20%23%20of%20it%2C%20long%20enough'
+    """
+    return f"{url}/lead/enter#{quote(secret, safe='')}"
 
 
 def lead_secret() -> str:

@@ -69,8 +69,9 @@ class Database:
 
     @property
     def name(self) -> str:
-        """The address without its password."""
-        return self.url.render_as_string(hide_password=True)
+        """The address as it is written, without its password."""
+        plain = self.url.set(drivername=self.url.get_backend_name())
+        return plain.render_as_string(hide_password=True)
 
     @property
     def is_sqlite(self) -> bool:

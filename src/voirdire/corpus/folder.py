@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from voirdire.corpus.frozen import Frozen, frozen_of
+from voirdire.corpus.frozen import MANIFEST, Frozen, frozen_of
 from voirdire.corpus.options import CorpusOptions, JudgmentOptions
 from voirdire.corpus.parts import Parts, parts_of_file, parts_of_folder
 from voirdire.errors import InputError
@@ -26,7 +26,7 @@ def expand_corpus(options: CorpusOptions, *, rated: bool = True) -> CorpusOption
     folder = _folder(options.ratings)
     if folder is None:
         return options
-    settings = _settings(folder)
+    settings = settings_of(folder)
     frozen = frozen_of(folder, settings)
     beside = any(getattr(options, table) is not None for table in ("items", "raters", "questions", "shares"))
     found: dict[str, Any] = {"ratings": _table(folder, "ratings", needed=rated)}
@@ -45,7 +45,7 @@ def expand_corpus(options: CorpusOptions, *, rated: bool = True) -> CorpusOption
 
 def frozen_folder(folder: Path) -> Frozen | None:
     """The frozen corpus in a folder with ``corpus.toml``, checked; None where it is none."""
-    return frozen_of(folder, _settings(folder))
+    return frozen_of(folder, settings_of(folder))
 
 
 def expand_judgments(options: JudgmentOptions) -> JudgmentOptions:
@@ -77,8 +77,9 @@ def _folder(source: Any) -> Path | None:
     return Path(source) if isinstance(source, (str, Path)) and Path(source).is_dir() else None
 
 
-def _settings(folder: Path) -> dict[str, Any]:
-    file = folder / "corpus.toml"
+def settings_of(folder: Path) -> dict[str, Any]:
+    """What corpus.toml of a folder holds. Raises InputError where there is none, or where it is no TOML."""
+    file = folder / MANIFEST
     if not file.is_file():
         raise InputError("input.folder_no_corpus", file=str(folder))
     try:
@@ -95,7 +96,7 @@ def _of_kind(settings: dict[str, Any], key: str, default: Any, folder: Path) -> 
     )
     if type(value) is not type(default) or not all(isinstance(entry, str) for entry in held):
         kinds = {dict: "{}", list: '["..."]', bool: "true, false"}
-        known = {"file": str(folder / "corpus.toml"), "entry": key, "known": kinds[type(default)]}
+        known = {"file": str(folder / MANIFEST), "entry": key, "known": kinds[type(default)]}
         raise InputError("input.toml_entry", **known, value=str(value))
     return value
 

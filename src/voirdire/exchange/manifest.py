@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from voirdire.corpus.folder import settings_of
 from voirdire.corpus.frozen import ALLOWED, ORIGIN
 from voirdire.errors import InputError
 from voirdire.exchange.release import Release
 from voirdire.exchange.release_tables import TABLES, table_digest
-from voirdire.exchange.told import MANIFEST, read_told, settings_of
+from voirdire.exchange.told import MANIFEST, read_told
 from voirdire.judging.toml_text import toml_text
 from voirdire.version import VERSION
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from voirdire.corpus.folder import settings_of
 from voirdire.corpus.frozen import FROZEN, ORIGIN, allowed_in
 from voirdire.errors import InputError
 
@@ -113,17 +113,6 @@ def in_language(value: Any, lang: str) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(str(one) for one in value)
     return "" if value is None else str(value)
-
-
-def settings_of(folder: Path) -> dict[str, Any]:
-    """What corpus.toml holds. Raises InputError where there is none, or where it is no TOML."""
-    file = folder / MANIFEST
-    if not file.is_file():
-        raise InputError("input.folder_no_corpus", file=str(folder))
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError("input.toml_broken", file=str(file), value=str(error)) from error
 
 
 def read_told(folder: Path) -> Told:

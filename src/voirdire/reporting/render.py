@@ -8,19 +8,16 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from voirdire.reporting.access import ProfileLike, View
 from voirdire.reporting.assemble import build
 from voirdire.reporting.blocks import Figure, Report
 from voirdire.reporting.grid import Entry, Grid
+from voirdire.reporting.templating import HTML_LANG, environment
 from voirdire.reporting.words import Words
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-HTML_LANG = {"en": "en", "zh": "zh-Hans"}
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 BLUE, ORANGE = (0, 114, 178), (213, 94, 0)
 
@@ -35,7 +32,7 @@ def render_html(profile: ProfileLike, lang: str = "en", images: Path | str | Non
 
 def html(report: Report) -> str:
     """A built report as HTML."""
-    template = _environment().get_template("report.html.jinja")
+    template = environment("voirdire.reporting").get_template("report.html.jinja")
     page = template.render(
         report=report,
         t=report.words.t,
@@ -52,7 +49,7 @@ def fragment(profile: ProfileLike, words: Words, grids: Sequence[Grid]) -> str:
 
     section = summary(View(profile), words)
     bare = [replace(grid, columns=tuple(replace(column, footnote=None) for column in grid.columns)) for grid in grids]
-    template = _environment().get_template("notebook.html.jinja")
+    template = environment("voirdire.reporting").get_template("notebook.html.jinja")
     return CONTROL.sub("\ufffd", template.render(section=section, grids=bare, t=words.t, **_helpers()))
 
 
@@ -102,19 +99,6 @@ def _drawn(figure: Figure) -> Any:
     from voirdire.reporting.drawing import inline_svg
 
     return Markup(inline_svg(figure.spec, figure.name))
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("voirdire.reporting", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
 
 
 @cache

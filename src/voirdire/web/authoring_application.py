@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from pathlib import Path
 
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from voirdire.annotation.database import Database
 from voirdire.annotation.service_state import bind_building, set_lead
@@ -20,11 +14,8 @@ from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.concepts import read_concepts
 from voirdire.construction.history import digest_of, read_history
 from voirdire.construction.schedule import refuse_few
-from voirdire.errors import VoirdireError
-from voirdire.version import VERSION
-from voirdire.web import authoring_door, authoring_lead, authoring_pages, authoring_screening, pages
-from voirdire.web.application import Revalidated
-from voirdire.web.security import Guard
+from voirdire.web import authoring_door, authoring_lead, authoring_pages, authoring_screening
+from voirdire.web.application import surrounded
 from voirdire.web.serving import lead_link, lead_secret
 from voirdire.web.settings import Settings, checked
 from voirdire.web.workshop import Workshop, open_workshop
@@ -72,27 +63,9 @@ def prepare(settings: Settings) -> Ready:
 
 
 def make_authoring_application(workshop: Workshop) -> FastAPI:
-    """The application of one process."""
-
-    @asynccontextmanager
-    async def living(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        workshop.database.dispose()
-
-    app = FastAPI(title="voirdire", version=VERSION, lifespan=living, docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.service = workshop
-    for module in (authoring_door, authoring_pages, authoring_lead, authoring_screening):
-        app.include_router(module.router)
-    with as_file(files("voirdire.web").joinpath("static")) as folder:
-        app.mount("/static", Revalidated(directory=folder), name="static")
-    app.add_exception_handler(VoirdireError, pages.told)
-    app.add_exception_handler(HTTPException, pages.not_found)
-    app.add_exception_handler(RequestValidationError, pages.not_valid)
-    app.add_exception_handler(Exception, pages.fault)
-    settings = workshop.settings
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(settings.hosts), www_redirect=False)
-    app.add_middleware(Guard, secure=settings.secure, root=settings.root, most=MAX_BODY)
-    return app
+    """The authoring service in one process."""
+    modules = (authoring_door, authoring_pages, authoring_lead, authoring_screening)
+    return surrounded(workshop, modules, most=MAX_BODY, openapi=None)
 
 
 def from_environment() -> FastAPI:

@@ -7,7 +7,7 @@ import json
 import logging
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -16,15 +16,12 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from voirdire.annotation.database import Unavailable
 from voirdire.errors import VoirdireError
+from voirdire.reporting.templating import HTML_LANG, environment
 from voirdire.texts import LANGUAGES, text
 from voirdire.web.security import guarding
 from voirdire.web.service import served_of
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 log = logging.getLogger(__name__)
-HTML_LANG = {"en": "en", "zh": "zh-Hans"}
 LANGUAGE_COOKIE = "voirdire-lang"
 RETRY_SECONDS = 2
 
@@ -37,7 +34,7 @@ def page(request: Request, template: str, lang: str, *, status: int = 200, **fie
         return text(key, lang, **named)
 
     body = (
-        environment()
+        environment("voirdire.web")
         .get_template(template)
         .render(
             t=sentence,
@@ -76,20 +73,6 @@ def ui_of(language: str) -> str:
     """
     code = language.split("-")[0].lower()
     return code if code in LANGUAGES else "en"
-
-
-@cache
-def environment() -> Environment:
-    """The templates."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("voirdire.web", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
 
 
 @cache

@@ -6,11 +6,8 @@ escaped.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
 
 import pybase64
 
@@ -19,14 +16,9 @@ from voirdire.construction.concepts import ConceptItem, Concepts
 from voirdire.construction.imaging.checking import UNMADE, Checked, Problem
 from voirdire.construction.imaging.logbook import Logged
 from voirdire.construction.imaging.settings import ImageSettings
+from voirdire.reporting.render import CONTROL, POLICY
+from voirdire.reporting.templating import HTML_LANG, environment
 from voirdire.texts import has, text
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-HTML_LANG: Mapping[str, str] = {"en": "en", "zh": "zh-Hans"}
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +55,7 @@ def contact_sheet(
     """The page in a language."""
     pairs = [pair for name in concepts.by_concept() if (pair := _pair(name, checked, concepts, build, lang))]
     page = (
-        _environment()
+        environment("voirdire.construction.imaging")
         .get_template("sheet.html.jinja")
         .render(
             name=build.name,
@@ -137,17 +129,4 @@ def _counts(checked: Checked, pairs: list[Pair], lang: str) -> str:
     flagged = sum(pair.flagged for pair in pairs)
     return text(
         "build_images.sheet.counts", lang, pairs=len(pairs), images=len(checked.looks), unmade=unmade, flagged=flagged
-    )
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("voirdire.construction.imaging", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
     )

@@ -170,15 +170,27 @@ def _read_path(path: Path, encoding: str | None) -> Table:
     digest = hashlib.sha256(stored).hexdigest()
     if kind == "parquet":
         return Table(as_text(_read_parquet(stored, path)), str(path), digest)
-    try:
-        data = gzip.decompress(stored) if zipped else stored
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError("input.file_damaged", file=str(path), value=str(error)) from error
-    data = _as_utf8(data, path, encoding)
+    data = as_utf8(stored, path, encoding, zipped=zipped)
     parsed = _parse_jsonl(data, str(path)) if kind == "jsonl" else parse_delimited(data, str(path), path.suffixes)
     if not parsed.frame.width:
         raise InputError("input.file_empty", file=str(path))
     return Table(_stripped(parsed.frame), str(path), digest, parsed.first_row, parsed.delimiter, parsed.rows)
+
+
+def as_utf8(stored: bytes, path: Path, encoding: str | None = None, *, zipped: bool = False) -> bytes:
+    """The bytes of a text file as UTF-8 without a byte order mark.
+
+    Raises InputError for a damaged gzip file and for the first byte that is not of the encoding, which is UTF-8 unless
+    another one is named.
+
+    >>> as_utf8("\ufeffé".encode(), Path("a.csv")).decode()
+    'é'
+    """
+    try:
+        data = gzip.decompress(stored) if zipped else stored
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError("input.file_damaged", file=str(path), value=str(error)) from error
+    return _as_utf8(data, path, encoding)
 
 
 def _read_parquet(stored: bytes, path: Path) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -115,6 +116,18 @@ def _end(row: Mapping[str, Any], column: str, table: Table) -> float | None:
 
 
 def _listed(cell: str | None) -> tuple[str, ...]:
+    r"""The labels of a cell: joined by ``;`` or ``|``, or a JSON list, where a label holds one of these itself.
+
+    >>> _listed("low; high"), _listed('["a; b", "c|d"]'), _listed("[x];[y]"), _listed(None)
+    (('low', 'high'), ('a; b', 'c|d'), ('[x]', '[y]'), ())
+    """
+    if cell and cell.startswith("["):
+        try:
+            found = json.loads(cell)
+        except ValueError:
+            found = None
+        if isinstance(found, list) and all(isinstance(label, str) for label in found):
+            return tuple(found)
     return tuple(part.strip() for part in re.split(_LIST, cell) if part.strip()) if cell else ()
 
 

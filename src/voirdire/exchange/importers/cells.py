@@ -21,7 +21,7 @@ def cell(value: Any) -> str | None:
     >>> [cell(value) for value in ("007", 4, 4.0, 0.5, True, None, "", float("nan"), ["a", 1])]
     ['007', '4', '4', '0.5', 'true', None, None, None, '["a", 1]']
     """
-    if value is None or value == "" or value != value:  # noqa: PLR0124 - NaN alone differs from itself
+    if value is None or value == "" or value != value:
         return None
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
@@ -43,15 +43,13 @@ def frame(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> pl.
     ['item_id', 'rating', 'lang']
     """
     found: dict[str, list[str | None]] = {name: [] for name in columns}
-    height = 0
-    for row in rows:
+    for height, row in enumerate(rows):
         for name, value in row.items():
             if name not in found:
                 found[name] = [None] * height
             found[name].append(cell(value))
-        height += 1
         for values in found.values():
-            if len(values) < height:
+            if len(values) == height:
                 values.append(None)
     kept = [name for name, values in found.items() if name in columns or any(value is not None for value in values)]
     return pl.DataFrame({name: found[name] for name in kept}, schema=dict.fromkeys(kept, pl.String))
@@ -65,16 +63,17 @@ def question(
     labels: Sequence[str] = (),
     **more: Any,
 ) -> dict[str, Any]:
-    """A row of the questions table; labels in their order, joined as the reader takes them apart.
+    """A row of the questions table; labels in their order, as the reader takes them apart.
 
     more : ``positive``, ``role``, ``missing``, and texts by language as ``text={"en": ..., "zh": ...}``
 
     >>> question("safe", "nominal", labels=["yes", "no; never"], text={"en": "Safe?"})["labels"]
-    'yes|no; never'
+    '["yes", "no; never"]'
     """
     texts = {f"text.{lang}": value for lang, value in (more.pop("text", None) or {}).items()}
-    mark = "|" if any(";" in label for label in labels) else ";"
-    row = {"question": name, "level": level, "min": low, "max": high, "labels": mark.join(labels) or None}
+    plain = not any(mark in label for label in labels for mark in ";|") and not "".join(labels[:1]).startswith("[")
+    listed = ";".join(labels) if plain else json.dumps(list(labels), ensure_ascii=False)
+    row = {"question": name, "level": level, "min": low, "max": high, "labels": listed or None}
     return {**row, **more, **texts}
 
 

@@ -1,0 +1,133 @@
+"""What is known of raters: joined from a table, personal data left out, ids that are personal replaced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from voirdire.corpus.columns import NAMES, normal
+from voirdire.corpus.corpus import Note
+from voirdire.errors import InputError
+from voirdire.tables import Table, read_table
+
+ID = "rater_id"
+EMAIL = r"^\S+@\S+\.\S+$"
+ADDRESS = r"^(?:\d{1,3}\.){3}\d{1,3}$|^[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7}$"
+KEYS = (ID, *" ".join(NAMES[ID]).split(), "prolific_id", "prolific_pid")
+_PERSONAL = (
+    "email e_mail email_address mail recipient_email name full_name first_name last_name firstname lastname surname "
+    "recipient_first_name recipient_last_name username user_name phone telephone phone_number address street "
+    "ip ip_address ipaddress latitude longitude location_latitude location_longitude lat lon lng gps "
+    "姓名 名字 邮箱 电子邮件 电话 手机 手机号 地址 ip地址 纬度 经度"
+)
+PERSONAL = frozenset(_PERSONAL.split())
+"""Names of columns that hold personal data, without case, blanks and hyphens."""
+
+
+@dataclass(frozen=True)
+class People:
+    """A table of raters by id, and what was left out of it."""
+
+    frame: pl.DataFrame
+    file: str
+    dropped: tuple[str, ...] = ()
+
+
+def is_personal(column: pl.Series) -> bool:
+    """Whether a column holds personal data: by its name, or because a cell is an e-mail or IP address.
+
+    >>> [is_personal(pl.Series(name, [cell])) for name, cell in (("IP Address", "-"), ("x", "a@b.cn"), ("age", "40"))]
+    [True, True, False]
+    """
+    if normal(column.name) in PERSONAL:
+        return True
+    cells = column.cast(pl.String).str.strip_chars()
+    return bool((cells.str.contains(EMAIL) | cells.str.contains(ADDRESS)).any())
+
+
+def without_personal(frame: pl.DataFrame, keep: Collection[str] = (ID,)) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """A table without its personal columns, and their names."""
+    dropped = tuple(name for name in frame.columns if name not in keep and is_personal(frame[name]))
+    return frame.drop(dropped), dropped
+
+
+def read_people(path: Path, key: str | None = None) -> People:
+    """A table of what is known of raters.
+
+    key : the column with the ids; recognised where it is called as in ratings, or ``Participant id``
+
+    Raises InputError where no column, or more than one, can be the ids, and for a rater told differently twice.
+    """
+    table = read_table(path)
+    column = _key(table, key)
+    frame = table.frame.rename(
+        {column: ID} | ({ID: f"{ID}_given"} if column != ID and ID in table.frame.columns else {})
+    )
+    frame = frame.select(ID, pl.exclude(ID)).with_row_index("_row")
+    frame = frame.filter(pl.col(ID).is_not_null()).unique(pl.exclude("_row"), keep="first", maintain_order=True)
+    twice = frame.filter(~pl.col(ID).is_first_distinct())
+    if not twice.is_empty():
+        fields = {"line": table.row(twice["_row"][0]), "field": column, "value": twice[ID][0]}
+        raise InputError("importing.rater_twice", file=table.file, **fields)
+    clean, dropped = without_personal(frame.drop("_row"))
+    return People(clean, table.name, dropped)
+
+
+def join_people(raters: pl.DataFrame | None, people: People, rated: pl.Series) -> tuple[pl.DataFrame, list[Note]]:
+    """The raters with what the table knows of them; what it says stands before what the export says.
+
+    rated : ids of those who rated. Raters that the table lacks stay, without attributes; rows of others are left out.
+    """
+    who = rated.drop_nulls().unique(maintain_order=True)
+    known = raters if raters is not None else pl.DataFrame({ID: who})
+    known = pl.concat([known, pl.DataFrame({ID: who.filter(~who.is_in(known[ID].implode()))})], how="diagonal")
+    theirs = people.frame
+    both = [name for name in theirs.columns if name in known.columns and name != ID]
+    made = known.join(theirs, on=ID, how="left", suffix="_told", maintain_order="left")
+    made = made.with_columns(pl.coalesce(f"{name}_told", name).alias(name) for name in both)
+    made = made.drop(f"{name}_told" for name in both)
+    unknown = int((~who.is_in(theirs[ID].implode())).sum())
+    others = int((~theirs[ID].is_in(who.implode())).sum())
+    fields = {"file": people.file, "count": len(who) - unknown, "unknown": unknown, "others": others}
+    return made, [Note("importing.note.people", fields, "warning" if unknown else "info")]
+
+
+def personal_ids(ids: pl.Series, every: bool) -> dict[str, str]:
+    """Ids that are personal -> r1, r2, ... in the order in which they first occur; names in use are passed over.
+
+    every : all of them are identities; otherwise only e-mail addresses are
+
+    >>> personal_ids(pl.Series(["a@b.org", "r1", "c@d.org", "a@b.org"]), every=False)
+    {'a@b.org': 'r2', 'c@d.org': 'r3'}
+    """
+    who = ids.drop_nulls().unique(maintain_order=True).to_list()
+    found = [one for one in who if every or re.match(EMAIL, one.strip())]
+    used = set(who) - set(found)
+    numbers = (f"r{n}" for n in range(1, len(found) + len(used) + 1))
+    return dict(zip(found, (name for name in numbers if name not in used), strict=False))
+
+
+def replace_ids(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
+    """A table with its rater ids replaced; ids without a new name stay."""
+    if ID not in frame.columns or not names:
+        return frame
+    return frame.with_columns(pl.col(ID).replace(dict(names)))
+
+
+def _key(table: Table, key: str | None) -> str:
+    columns = table.frame.columns
+    if key is not None:
+        if key not in columns:
+            raise InputError("importing.rater_key", file=table.file, value=key, known=table.shown_columns)
+        return key
+    found = [name for name in columns if normal(name) in KEYS]
+    found = [name for name in found if normal(name) == ID] or found
+    if len(found) != 1:
+        raise InputError(
+            "importing.rater_key", file=table.file, value=", ".join(found) or "-", known=table.shown_columns
+        )
+    return found[0]

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LEVELS = ("nominal", "ordinal", "interval", "ratio")
+PAIRWISE = "pairwise"
+WITHOUT_ORDER = ("nominal", PAIRWISE)
+LEVELS = ("nominal", "ordinal", "interval", "ratio", PAIRWISE)
 
 
 @dataclass(frozen=True)
 class Scale:
     """The scale of a question.
 
-    level : nominal, ordinal, interval or ratio
+    level : nominal, ordinal, interval, ratio, or pairwise: votes between two things
     low, high : the ends (None for nominal labels)
     labels : the declared labels in order; for two labels and for nominal scales their place is their code,
-        for an ordinal scale of words it is the rank from 0
+        for an ordinal scale of words it is the rank from 0; of pairwise votes the first label is a vote for the first
+        thing, the second for the second, the third, if there is one, a tie
     positive : of a two-label question, the label coded 1; its consensus is the share of raters who gave it
     missing : labels that mean no answer (``unsure``)
 
@@ -36,8 +39,22 @@ class Scale:
 
     @property
     def nominal(self) -> bool:
-        """Three or more labels without order."""
-        return self.level == "nominal" and not self.binary
+        """Three or more labels without order; pairwise votes follow the same rules."""
+        return self.level in WITHOUT_ORDER and not self.binary
+
+    @property
+    def pairwise(self) -> bool:
+        """Votes between two things, of which nothing depends on which is called the first."""
+        return self.level == PAIRWISE
+
+    @property
+    def ties(self) -> bool:
+        """Whether a vote may be a tie.
+
+        >>> Scale("pairwise", labels=("a", "b", "tie")).ties, Scale("pairwise", labels=("a", "b")).ties
+        (True, False)
+        """
+        return self.pairwise and len(self.labels) > 2
 
     @property
     def range(self) -> float:
@@ -76,7 +93,7 @@ class Scale:
         return () if count is None else tuple(start + step for step in range(count))
 
     def __str__(self) -> str:
-        """Short form for signatures: ``ordinal:1:5``, ``binary:0<1``, ``nominal:a/b/c``."""
+        """Short form for signatures: ``ordinal:1:5``, ``binary:0<1``, ``pairwise:a/b/tie``."""
         if self.binary:
             return f"binary:{'<'.join(self.labels)}"
         if self.labels:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.panels import Panel
 from voirdire.analysis.rows import Table
+from voirdire.scales import Scale
 from voirdire.stats.features import Array, Features, PoolArrays
 
 Mask = npt.NDArray[np.bool_]
@@ -106,7 +107,7 @@ def scale_codes(panel: Panel) -> frozenset[str]:
     """Which declared ``scale`` needs of statistics the question meets."""
     scale = panel.question.scale
     if scale.nominal:
-        return frozenset({"any", "anything", "labels", "ends"})
+        return frozenset({"any", "anything", "labels", "ends"} | ({"votes"} if scale.pairwise else set()))
     codes = {"any", "anything", "numeric", "distance", "rank"}
     has_ends = panel.normalised or scale.binary or (scale.low is not None and scale.high is not None)
     levels = scale.n_levels
@@ -117,6 +118,15 @@ def scale_codes(panel: Panel) -> frozenset[str]:
     if scale.level_values and not panel.normalised:
         codes.add("discrete")
     return frozenset(codes)
+
+
+def order_reason(scale: Scale) -> str:
+    """Why a number that needs an order does not exist for labels or for votes between two things.
+
+    >>> order_reason(Scale("nominal", labels=("x", "y", "z"))), order_reason(Scale("pairwise", labels=("a", "b")))
+    ('nominal_scale', 'pairwise_votes')
+    """
+    return "pairwise_votes" if scale.pairwise else "nominal_scale"
 
 
 def context_reason(context: Context, reason: str | None, target: tuple[int, ...] = ()) -> str | None:
@@ -138,5 +148,5 @@ def scale_reason(need: str, codes: frozenset[str]) -> str | None:
     if need not in ("numeric", "rank", "levels", "discrete"):
         return None
     if "numeric" not in codes:
-        return "nominal_scale"
+        return "pairwise_votes" if "votes" in codes else "nominal_scale"
     return "few_levels" if need == "levels" and "ends" in codes else "no_levels"

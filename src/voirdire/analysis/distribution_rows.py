@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.analysis.context import Context
+from voirdire.analysis.context import Context, order_reason
 from voirdire.analysis.full_cells import FullCells
 from voirdire.analysis.panels import MOST_VALUES, Panel
 from voirdire.stats.distribution import item_distances, item_floor, level_shares, overall_distances, overall_floor
@@ -20,7 +20,10 @@ Floored = tuple[float | None, float | None, int, dict[str, Any], str | None]
 
 
 def add_distributions(writer: FullCells) -> None:
-    """The rows of every pool."""
+    """The rows of every pool.
+
+    Of pairwise votes item by item alone: how often the first thing is named over all items means nothing.
+    """
     for k in range(len(writer.context.pools)):
         _add_distribution(writer, k)
 
@@ -31,6 +34,7 @@ def _add_distribution(writer: FullCells, k: int) -> None:
     reason = "aggregate_pool" if panel.pools[k] in panel.aggregate else None
     reason = reason or (None if panel.values.size else "too_many_values")
     forms = ("", PER_ITEM) if cube.shape[-1] > 1 else ("",)
+    forms = (PER_ITEM,) if panel.question.scale.pairwise else forms
     for params in forms:
         found = np.full((3, len(cube)), np.nan)
         reasons: list[str | None] = [reason or "no_items"] * len(cube)
@@ -48,7 +52,7 @@ def _add_rows(writer: FullCells, k: int, found: Array, reasons: list[str | None]
     w1, js, n = found[0], found[1], np.nan_to_num(found[2]).astype(int)
     form: dict[str, Any] = {} if params else {"form": "overall"}
     if writer.context.panel.question.scale.nominal:
-        writer.add("distribution.w1", np.full(len(w1), np.nan), (k,), reason="nominal_scale", params=params)
+        writer.add("distribution.w1", np.full(len(w1), np.nan), (k,), reason=order_reason(writer.context.panel.question.scale), params=params)
     else:
         writer.add("distribution.w1", w1, (k,), reason=reasons, n=n, params=params, **form)
     writer.add("distribution.js", js, (k,), reason=reasons, n=n, params=params, unit="distance_base_2", **form)
@@ -81,7 +85,7 @@ def _add_floor(context: Context, k: int, reason: str | None, params: str) -> Non
         context.table.add(
             f"distribution.{part}_floor",
             None if nominal else value,
-            reasons="nominal_scale" if nominal else why,
+            reasons=order_reason(panel.question.scale) if nominal else why,
             n=n,
             definition=context.definition(**told),
             **place,

@@ -17,7 +17,14 @@ from voirdire import plugins
 from voirdire.analysis.context import scale_reason
 from voirdire.analysis.options import AuditOptions
 from voirdire.statistic import REGISTRY, Statistic, unexplained
-from voirdire.stats import agreement, alignment, scale_use, tilt  # noqa: F401  (they declare the statistics)
+from voirdire.stats import (  # noqa: F401  (they declare the statistics)
+    agreement,
+    alignment,
+    position,
+    preference,
+    scale_use,
+    tilt,
+)
 from voirdire.stats.features import Array, Features
 from voirdire.stats.resampling import bca, block_sums, fisher_z, item_weights, leave_one_out, percentile
 

@@ -21,6 +21,7 @@ from voirdire.analysis.judge_tests import family_of
 from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.panels import Panel, build_cells, build_panel
 from voirdire.analysis.pool_rows import add_pools
+from voirdire.analysis.preference_rows import add_judged_preferences, add_preferences
 from voirdire.analysis.profile import Profile
 from voirdire.analysis.roles import add_roles
 from voirdire.analysis.rows import Table
@@ -31,6 +32,7 @@ from voirdire.analysis.validity import add_validity
 from voirdire.analysis.verdicts import add_verdicts
 from voirdire.corpus.corpus import Corpus, Intake, Judgments, Note
 from voirdire.corpus.intake import merged
+from voirdire.corpus.sides import thing_columns, votes_among
 from voirdire.errors import InputError, UsageError
 from voirdire.stats.agreement import anchor_classes
 from voirdire.stats.features import Features
@@ -73,6 +75,7 @@ def evaluate(
         tell("pools", done / steps)
         add_pools(context)
         add_roles(context, corpus)
+        add_preferences(context, corpus)
         done += 1
     add_validity(contexts, table)
     cells: dict[str, Judged] = {}
@@ -109,6 +112,7 @@ def _judge(context: Context, corpus: Corpus, judgments: Judgments) -> Judged:
     judged = judged_cells(context, corpus, judgments)
     add_judges(context, judged)
     add_extras(context, judged)
+    add_judged_preferences(context, judged, corpus)
     return judged
 
 
@@ -143,12 +147,18 @@ def contexts_of(corpus: Corpus, options: AuditOptions, table: Table) -> list[Con
             continue
         pairs = _pairs(panel, options)
         detail = _detail(panel, options, pairs)
-        slices = item_slices(corpus, panel.item_rows, options.slices)
+        slices = item_slices(corpus, panel.item_rows, options.slices, things=_things(corpus))
         slices |= _anchor_slices(panel, detail)
         contexts.append(Context(panel, options, table, pairs, detail, slices))
     if not contexts:
         raise InputError("audit.no_ratings")
     return contexts
+
+
+def _things(corpus: Corpus) -> frozenset[str]:
+    """Columns of items that name the two things of a pairwise vote: which stands in which means nothing."""
+    columns = [thing_columns(corpus.items.columns, question.scale) for question in votes_among(corpus.questions)]
+    return frozenset(name for pair in columns if pair for name in pair)
 
 
 def _pairs(panel: Panel, options: AuditOptions) -> tuple[tuple[int, int], ...]:
@@ -241,7 +251,8 @@ def _meta(
 def _told(corpus: Corpus, contexts: list[Context], designs: Mapping[str, Design]) -> tuple[Note, ...]:
     """Notes of the designs, each once, and that no column says of which culture an item is."""
     notes = [note for design in designs.values() for note in design.notes]
-    columns = [name for name in corpus.items.columns if name not in KNOWN and slicing_column(corpus.items[name])]
+    known = KNOWN | _things(corpus)
+    columns = [name for name in corpus.items.columns if name not in known and slicing_column(corpus.items[name])]
     paired = any(context.detail for context in contexts if context.panel.question.id in designs)
     if paired and columns and "culture" not in corpus.items.columns:
         notes.append(Note("audit.note.no_culture", {"columns": ", ".join(columns)}))

@@ -14,6 +14,8 @@ from voirdire.analysis.judge_rows import Judged
 from voirdire.analysis.naming import cell_column
 from voirdire.analysis.selections import CELLS_IN_SLICES
 from voirdire.corpus.corpus import Corpus
+from voirdire.corpus.sides import thing_columns
+from voirdire.scales import Scale
 from voirdire.stats.features import Array
 
 MOST_ITEMS = 20
@@ -64,8 +66,14 @@ def _judge_bars(question: str, judged: Judged, names: list[str], edges: Array) -
 
 
 def _bars(context: Context, judged: Judged | None) -> tuple[list[str], Array]:
-    """Names of the bars and the edges between them: levels, labels, or ten classes of a continuous scale."""
+    """Names of the bars and the edges between them: levels, labels, or ten classes of a continuous scale.
+
+    Votes between two things are shown as votes for either of them, and ties: which is the first means nothing.
+    """
     panel = context.panel
+    if panel.question.scale.pairwise:
+        labels = panel.question.scale.labels
+        return [" / ".join(labels[:2]), *labels[2:]], np.asarray([1.5] * len(labels[2:]), dtype=float)
     if panel.question.scale.labels and not panel.normalised:
         names = list(panel.question.scale.labels)
         return names, np.asarray(np.arange(len(names) - 1) + 0.5, dtype=float)
@@ -119,27 +127,40 @@ def _split(context: Context, pair: tuple[int, int], judged: Judged | None, corpu
     columns |= {"question": [panel.question.id] * len(order)}
     columns |= {name: [value] * len(order) for name, value in context.names(pair).items()}
     columns["gap"] = gap[order].tolist()
+    named = _named(items, panel.question.scale)
     columns |= {name: items[name].to_list() for name in kept}
     if panel.arrays.shares is None:
         columns |= {f"consensus.{pool}": _plain(panel.arrays.mean[k][order]) for k, pool in enumerate(panel.pools)}
     else:
-        columns |= {f"consensus.{pool}": _plurality(context, k, order) for k, pool in enumerate(panel.pools)}
+        columns |= {f"consensus.{pool}": _plurality(context, k, order, named) for k, pool in enumerate(panel.pools)}
     if judged is not None:
-        columns |= _ratings(context, judged, order)
+        columns |= _ratings(context, judged, order, named)
     return pl.DataFrame(columns)
 
 
-def _plurality(context: Context, k: int, order: np.ndarray) -> list[str | None]:
-    shares, labels = context.panel.arrays.shares, context.panel.question.scale.labels
+def _named(items: pl.DataFrame, scale: Scale) -> list[tuple[str, ...]]:
+    """The labels of every item; of votes between two things that the items name, their names."""
+    columns = thing_columns(items.columns, scale) if scale.pairwise else None
+    if columns is None:
+        return [scale.labels] * items.height
+    names = items.select(pl.col(column).cast(pl.String) for column in columns).rows()
+    return [(*(name or label for name, label in zip(row, scale.labels, strict=False)), *scale.labels[2:]) for row in names]
+
+
+def _plurality(context: Context, k: int, order: np.ndarray, named: Sequence[tuple[str, ...]]) -> list[str | None]:
+    shares = context.panel.arrays.shares
     if shares is None:
         return [None] * len(order)
     return [
-        f"{labels[int(row.argmax())]} ({row.max():.0%})" if np.isfinite(row).all() else None for row in shares[k][order]
+        f"{labels[int(row.argmax())]} ({row.max():.0%})" if np.isfinite(row).all() else None
+        for row, labels in zip(shares[k][order], named, strict=True)
     ]
 
 
-def _ratings(context: Context, judged: Judged, order: np.ndarray) -> dict[str, Any]:
-    frame, labels = judged.cells.frame, context.panel.question.scale.labels
+def _ratings(
+    context: Context, judged: Judged, order: np.ndarray, named: Sequence[tuple[str, ...]]
+) -> dict[str, Any]:
+    frame = judged.cells.frame
     ratings = judged.cube[: judged.n_cells, order]
     result: dict[str, Any] = {}
     for judge in frame["judge"].cast(pl.String).unique(maintain_order=True):
@@ -150,7 +171,7 @@ def _ratings(context: Context, judged: Judged, order: np.ndarray) -> dict[str, A
         for cell in mine:
             name = cell_column(judge, frame["condition"][int(cell)])
             if context.panel.question.scale.nominal:
-                result[name] = [_labels_of(row, labels) for row in ratings[cell]]
+                result[name] = [_labels_of(row, labels) for row, labels in zip(ratings[cell], named, strict=True)]
             else:
                 result[name] = _plain(_mean(ratings[cell]))
     return result

@@ -16,6 +16,7 @@ from voirdire.analysis.selections import Selections
 from voirdire.signature import pairs
 from voirdire.statistic import REGISTRY, Statistic
 from voirdire.stats.features import Array, Features, PoolArrays
+from voirdire.stats.preference import mirrored
 from voirdire.stats.permuted import permuted_disagreement, permuted_mae, permuted_pair
 from voirdire.stats.raters import equalised
 from voirdire.stats.recalibration import make_folds, recalibrate
@@ -49,7 +50,7 @@ def _add_permuted(writer: FullCells, features: Features) -> None:
     more: dict[str, Any] = {"repeats": "mean_of_errors"}
     for k in range(len(context.pools)):
         if arrays.shares is not None:
-            values = permuted_disagreement(ratings, np.nan_to_num(arrays.shares[k]))
+            values = permuted_disagreement(_either_way(context, ratings), np.nan_to_num(arrays.shares[k]))
         else:
             values = permuted_mae(ratings, arrays.mean[k])
         (n,) = features.totals(("rated",), (k,))
@@ -70,6 +71,13 @@ def _add_permuted(writer: FullCells, features: Features) -> None:
             reasons: list[str | None] = ["no_common_items" if count == 0 else reason for count in n]
             gap: dict[str, Any] = {"min_gap": min_gap} if name == "tilt" and not form else {}
             writer.add(name, values, (a, b), reason=reasons, params=form + params, n=size, **more, **gap)
+
+
+def _either_way(context: Context, ratings: Array) -> Array:
+    """The ratings (C, I, R); votes between two things fall on the items with either thing first, as repeats."""
+    if not context.panel.question.scale.pairwise:
+        return ratings
+    return np.concatenate([ratings, mirrored(ratings)], axis=-1)
 
 
 def _noise_difference(features: Features, a: int, b: int) -> Array:

@@ -20,9 +20,11 @@ from voirdire.stats.ceilings import judge_ceiling_repeats, judge_disagreement, l
 from voirdire.stats.features import TIE, Array, Features, PoolArrays
 from voirdire.stats.level_cube import LeaveOneOut, LevelCube, LevelFeatures
 from voirdire.stats.per_item import PerItem
+from voirdire.stats.preference import blind_shares
 from voirdire.stats.recalibration import best_constant, best_label, make_folds, whole_constant, whole_label
 
 FOLDS = 10
+COIN, TIE_CODE = 0.5, 2.0
 BOUNDS_FROM = 0.01
 ON_ANY_SCALE = frozenset({"rank", "anything"})
 
@@ -40,6 +42,12 @@ class Judged:
     rank_only: Mask
     n_cells: int
     selections: Selections
+
+    @property
+    def repeats(self) -> int:
+        """How often a judge may have rated an item; the control judges may have more."""
+        held = self.cells.held
+        return held.n_repeats if isinstance(held, LevelCube) else int(held.shape[2])
 
     def features(
         self,
@@ -87,9 +95,11 @@ def with_controls(context: Context, cells: Cells, selections: Selections, rank_o
     controls = control_judges(consensus, context.pools, scale, context.rng("controls"), pairs)
     ratings = cells.cube
     n_cells, n_controls = len(ratings), len(controls)
-    cube = np.full((n_cells + n_controls, *ratings.shape[1:]), np.nan)
-    cube[:n_cells] = ratings
-    cube[n_cells:, :, 0] = list(controls.values())
+    width = max(ratings.shape[2], *(made.shape[1] if made.ndim > 1 else 1 for made in controls.values()))
+    cube = np.full((n_cells + n_controls, ratings.shape[1], width), np.nan)
+    cube[:n_cells, :, : ratings.shape[2]] = ratings
+    for place, made in enumerate(controls.values(), n_cells):
+        cube[place, :, : made.shape[1] if made.ndim > 1 else 1] = made if made.ndim > 1 else made[:, None]
     matrix = np.zeros((len(selections) + n_controls, n_cells + n_controls))
     matrix[: len(selections), :n_cells] = selections.matrix
     matrix[len(selections) :, n_cells:] = np.eye(n_controls)
@@ -126,7 +136,7 @@ def _add_slice(context: Context, judged: Judged, selections: Selections, name: s
         constants=_best_constants(context, arrays, name),
         loo=partial(_leave_one_out, context, context.panel.counts[:, mask]) if whole else None,
     )
-    writer = _Writer(context, judged, selections, name, mask, excluded_of(judged, selections, mask), sampler)
+    writer = Writer(context, judged, selections, name, mask, excluded_of(judged, selections, mask), sampler)
     codes = scale_codes(context.panel)
     matrix = selections.matrix[:, :used]
     targets: dict[str, Sequence[tuple[int, ...]]] = {
@@ -156,12 +166,21 @@ def _best_constants(context: Context, arrays: PoolArrays, name: str) -> Array:
     for k in range(len(arrays.mean)):
         if arrays.shares is not None:
             shares = np.nan_to_num(arrays.shares[k])
+            if context.panel.question.scale.pairwise:
+                constants.append(_best_blind(blind_shares(shares), folds))
+                continue
             best, whole = best_label(shares, folds), whole_label(shares)
         else:
             levels = arrays.scale.levels or None
             best, whole = best_constant(arrays.mean[k], folds, levels), whole_constant(arrays.mean[k], levels)
         constants.append(best.settled(whole)[folds])
     return np.stack(constants)
+
+
+def _best_blind(agreeing: Array, folds: np.ndarray) -> Array:
+    """(I,) as codes of votes, which judge that does not look at the pair a pool agrees with most: COIN, or a tie."""
+    chosen = best_label(agreeing, folds).settled(whole_label(agreeing))[folds]
+    return np.asarray(np.where(np.isnan(chosen), np.nan, np.where(chosen == 0, COIN, TIE_CODE)))
 
 
 def _leave_one_out(context: Context, counts: Array, cube: Array) -> tuple[Array, Array]:
@@ -240,7 +259,7 @@ def needs_gap(statistic: Statistic) -> bool:
 
 
 @dataclass(frozen=True)
-class _Writer:
+class Writer:
     """Writes the results of one slice into the table."""
 
     context: Context

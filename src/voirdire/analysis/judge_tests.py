@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.analysis.context import Context, scale_codes
+from voirdire.analysis.context import Context, order_reason, scale_codes
 from voirdire.analysis.judge_rows import Judged
-from voirdire.stats.alpha import alpha
+from voirdire.analysis.pool_rows import alpha_level
+from voirdire.stats.alpha import PAIRWISE, alpha
 from voirdire.stats.features import MOST_HELD, Array, Features
 from voirdire.stats.resampling import fisher_z
 from voirdire.stats.tests import MeanT, Wilcoxon, benjamini_hochberg, holm, mean_t_rows, wilcoxon_rows
@@ -144,16 +145,17 @@ def _standard(ranks: Array) -> Array:
 
 def add_repeats(context: Context, judged: Judged) -> None:
     """``repeat_alpha`` and ``repeat_sd`` of every full cell whose judge rated items more than once."""
-    if judged.cube.shape[-1] < 2:
+    if judged.repeats < 2:
         return
     full = judged.selections.keep(judged.selections.full)
     real = [s for s in range(len(full)) if int(full.matrix[s].argmax()) < judged.n_cells]
-    level = "nominal" if context.panel.question.scale.binary else context.panel.scale.level
+    level = alpha_level(context.panel.question.scale) if not context.panel.normalised else context.panel.scale.level
     results = [_repeat(judged.cube[int(full.matrix[s].argmax())], level) for s in real]
     nominal = context.panel.question.scale.nominal
     for place, name in enumerate(("repeat_alpha", "repeat_sd")):
         if nominal and name == "repeat_sd":
-            results = [(alpha_, None, "nominal_scale", n) for alpha_, _, _, n in results]
+            reason = order_reason(context.panel.question.scale)
+            results = [(alpha_, None, reason, n) for alpha_, _, _, n in results]
         context.table.add(
             name,
             [np.nan if result[place] is None else result[place] for result in results],
@@ -174,7 +176,7 @@ def _repeat(ratings: Array, level: str) -> tuple[float | None, float | None, str
     n = int(several.sum())
     if n == 0:
         return None, None, "no_repeats", 0
-    values = np.unique(ratings[known])
+    values = np.arange(3.0) if level == PAIRWISE else np.unique(ratings[known])
     counts = np.stack([(ratings == value).sum(1) for value in values], 1).astype(float)
     result = alpha(counts, values, level)
     kept = np.where(known, ratings, np.nan)[several]

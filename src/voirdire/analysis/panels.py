@@ -14,6 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from voirdire.corpus.corpus import Coded, CodedQuestion, Corpus, Judgments, Question
+from voirdire.corpus.sides import SHOWN_FIRST
 from voirdire.scales import Scale
 from voirdire.stats.features import Array, PoolArrays, ScaleCuts
 from voirdire.stats.level_cube import MOST_LEVELS, LevelCube
@@ -24,11 +25,16 @@ MOST_VALUES = 1001
 
 @dataclass(frozen=True)
 class RaterRows:
-    """One pool's individual ratings in long form: item (index), rater (global code), value; all (R,)."""
+    """One pool's individual ratings in long form: item (index), rater (global code), value; all (R,).
+
+    shown : of pairwise votes, 1 where the first thing was shown first, -1 where the second was, NaN where unknown;
+        None where nobody says it
+    """
 
     item: Ints
     rater: Ints
     value: Array
+    shown: Array | None = None
 
     @property
     def crossed(self) -> bool:
@@ -85,13 +91,14 @@ class Cells:
 
     frame : judge, condition and a column per factor, one row per cell; held : the ratings (C, I, R) as places in a
     list of levels, or as numbers, NaN where there is none, when there are over 127 different ones; status : (C, I)
-    index into ``reasons`` (0 = ok)
+    index into ``reasons`` (0 = ok); shown : (C, I, R) as of :class:`RaterRows`
     """
 
     frame: pl.DataFrame
     held: LevelCube | Array
     status: npt.NDArray[np.uint8]
     reasons: tuple[str, ...]
+    shown: Array | None = None
 
     @property
     def cube(self) -> Array:
@@ -202,8 +209,16 @@ def _rater_rows(
         value = part["value"].to_numpy().astype(float)
         if ranges is not None:
             value = (value - ranges[0][item]) / ranges[1][item]
-        rows.append(RaterRows(item, part["rater"].to_numpy().astype(np.int64), value))
+        rows.append(RaterRows(item, part["rater"].to_numpy().astype(np.int64), value, _shown(part)))
     return tuple(rows)
+
+
+def _shown(frame: pl.DataFrame) -> Array | None:
+    """1 where the first thing was shown first, -1 where the second was, NaN where unknown; None without a column."""
+    if SHOWN_FIRST not in frame.columns:
+        return None
+    code = frame[SHOWN_FIRST].cast(pl.Float64).fill_null(np.nan).to_numpy()
+    return np.asarray(1 - 2 * code, dtype=float)
 
 
 def _enough(rows: tuple[RaterRows, ...], min_raters: int) -> tuple[tuple[RaterRows, ...], int]:
@@ -214,7 +229,8 @@ def _enough(rows: tuple[RaterRows, ...], min_raters: int) -> tuple[tuple[RaterRo
     kept, dropped = [], 0
     for pool in rows:
         enough = np.bincount(pool.item)[pool.item] >= min_raters if pool.item.size else np.zeros(0, dtype=bool)
-        kept.append(RaterRows(pool.item[enough], pool.rater[enough], pool.value[enough]))
+        shown = None if pool.shown is None else pool.shown[enough]
+        kept.append(RaterRows(pool.item[enough], pool.rater[enough], pool.value[enough], shown))
         dropped += int((~enough).sum())
     return tuple(kept), dropped
 
@@ -375,7 +391,11 @@ def _cube(frame: pl.DataFrame, joined: pl.DataFrame, panel: Panel) -> Cells:
     status[cell, item] = codes.to_numpy()
     answered = joined["value"].is_not_null().to_numpy()
     status[cell[answered], item[answered]] = 0
-    return Cells(frame, held, status, reasons)
+    sides = _shown(joined)
+    shown = None if sides is None else np.full((frame.height, panel.n_items, n_repeats), np.nan)
+    if shown is not None:
+        shown[cell, item, repeat] = sides
+    return Cells(frame, held, status, reasons, shown)
 
 
 def _held(

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.analysis.context import RATER_BIAS, Context, Mask, context_reason, scale_codes, subset
+from voirdire.analysis.context import RATER_BIAS, Context, Mask, context_reason, order_reason, scale_codes, subset
 from voirdire.analysis.engine import SUMS, ItemSampler, Result, active, compute_each, ruled_out
 from voirdire.analysis.rater_sampler import sampler_of
+from voirdire.scales import Scale
 from voirdire.stats.alpha import alpha
 from voirdire.stats.ceilings import (
     LeaveOneOut,
@@ -25,6 +26,7 @@ from voirdire.stats.features import Array, Features
 from voirdire.stats.gap import gap_test
 from voirdire.stats.nominal import reliability_features, reliability_of_sums, reliability_reason
 from voirdire.stats.per_item import PerItem
+from voirdire.stats.preference import canonical, reliability_of_votes, reliability_votes, votes_reason
 from voirdire.stats.raters import split_half
 from voirdire.stats.resampling import fisher_z, percentile, weighted_sums
 
@@ -163,7 +165,7 @@ def _add_counts(context: Context, name: str, mask: Mask) -> None:
 
 def _add_alpha(context: Context, k: int, name: str, mask: Mask) -> None:
     panel, options = context.panel, context.options
-    level = "nominal" if panel.question.scale.binary else panel.question.scale.level
+    level = alpha_level(panel.question.scale)
     level = "interval" if panel.normalised else level
     common: dict[str, Any] = {
         "params": f"level={level}",
@@ -185,24 +187,32 @@ def _add_alpha(context: Context, k: int, name: str, mask: Mask) -> None:
     context.table.add("alpha", result.value, reasons=result.undefined, low=low, high=high, n=result.n, **common)
 
 
+def alpha_level(scale: Scale) -> str:
+    """The level of measurement that alpha takes a question for."""
+    return "nominal" if scale.binary else scale.level
+
+
 def _add_nominal_reliability(context: Context, k: int, name: str, mask: Mask, sampler: ItemSampler) -> None:
-    features = reliability_features(context.panel.counts[k][mask])
+    votes = context.panel.question.scale.pairwise
+    features_of, reason_of = (reliability_votes, votes_reason) if votes else (reliability_features, reliability_reason)
+    value_of = reliability_of_votes if votes else reliability_of_sums
+    features = features_of(context.panel.counts[k][mask])
     sums = features.sum(1)
     aggregate = context.pools[k] in context.panel.aggregate
-    reason = "aggregate_pool" if aggregate else reliability_reason(sums)
+    reason = "aggregate_pool" if aggregate else reason_of(sums)
     ends = (np.nan, np.nan)
     if reason is None and len(sampler.weights):
-        draws = reliability_of_sums(weighted_sums(sampler.weights, features))
+        draws = value_of(weighted_sums(sampler.weights, features))
         low, high = percentile(draws[None], context.options.level)
         ends = (float(low[0]), float(high[0]))
     context.table.add(
         "reliability",
-        None if reason else float(reliability_of_sums(sums)),
+        None if reason else float(value_of(sums)),
         reasons=reason,
         low=ends[0],
         high=ends[1],
         n=int(sums[0]),
-        definition=context.definition("percentile", variance="summed_over_labels"),
+        definition=context.definition("percentile", variance="summed_over_labels", **({"center": 0} if votes else {})),
         question=context.panel.question.id,
         slice=name,
         **context.names((k,)),
@@ -224,6 +234,8 @@ def _add_gap_test(context: Context, pair: tuple[int, int], name: str, mask: Mask
     rater = np.concatenate([row.rater[kept] for row, kept in zip(rows, keep, strict=True)])
     value = np.concatenate([row.value[kept] for row, kept in zip(rows, keep, strict=True)])
     is_b = np.repeat([False, True], [int(kept.sum()) for kept in keep])
+    if panel.question.scale.pairwise:
+        value = canonical(item, value, is_b)
     result = gap_test(
         item,
         rater,
@@ -257,7 +269,7 @@ def _add_spearman(context: Context, pair: tuple[int, int], features: Features) -
     n = int(common.sum())
     reason, value, ends = "no_common_items", None, (np.nan, np.nan)
     if context.panel.question.scale.nominal:
-        reason = "nominal_scale"
+        reason = order_reason(context.panel.question.scale)
     elif n > 1 and np.ptp(mean[a][common]) > 0 and np.ptp(mean[b][common]) > 0:
         value = float(spearmanr(mean[a][common], mean[b][common]).statistic)
         low, high = fisher_z(np.array([value]), np.array([n]), context.options.level, extra=value**2 / 2)
@@ -346,7 +358,7 @@ def _add_split_half(context: Context, k: int) -> None:
         "pool": panel.pools[k],
     }
     if panel.pools[k] in panel.aggregate or panel.question.scale.nominal:
-        reason = "aggregate_pool" if panel.pools[k] in panel.aggregate else "nominal_scale"
+        reason = "aggregate_pool" if panel.pools[k] in panel.aggregate else order_reason(panel.question.scale)
         context.table.add("split_half", None, reasons=reason, **common)
         return
     result = split_half(rows.item, rows.value, rng=context.rng("split_half", panel.pools[k]), splits=SPLITS)

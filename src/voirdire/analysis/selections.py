@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -159,9 +159,11 @@ def _asked(frame: pl.DataFrame, term: str, judgments: Judgments) -> Term:
 
 
 def item_slices(
-    corpus: Corpus, rows: npt.NDArray[np.int64], asked: Iterable[str] = ()
+    corpus: Corpus, rows: npt.NDArray[np.int64], asked: Iterable[str] = (), things: Container[str] = ()
 ) -> dict[str, npt.NDArray[np.bool_]]:
     """Slice name -> (I,) mask: ``all``, each level of a slicing column, and culture x category.
+
+    things : columns that name the two things of a pairwise vote, which are sliced by when asked for only
 
     A column ``anchor`` of the items is called ``anchor_given``: the slices of anchor classes have that name.
     """
@@ -171,7 +173,8 @@ def item_slices(
     for column in asked:
         if column not in items.columns:
             raise UsageError("audit.slice_unknown", column=column, known=", ".join(items.columns))
-    columns = [column for column in items.columns if column in asked or slicing_column(items[column])]
+    free = [column for column in items.columns if column not in things and slicing_column(items[column])]
+    columns = [column for column in items.columns if column in asked or column in free]
     levels = {column: _level_masks(items[column]) for column in columns}
     for column, masks in levels.items():
         slices |= {level_name(_GIVEN.get(column, column), level): mask for level, mask in masks.items()}

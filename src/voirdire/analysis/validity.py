@@ -57,9 +57,9 @@ def add_validity(contexts: Sequence[Context], table: Table) -> None:
 def _add_composition(context: Context, frame: PoolRows, pair: tuple[int, int]) -> None:
     """simpson when the sign of the pooled correlation differs from the sign in most strata."""
     question, names = context.panel.question.id, context.names(pair)
-    pooled = frame.get("cross_pool_pearson", question, **names)
+    pooled = frame.get(_correlation(context), question, **names)
     strata = _strata(context)
-    values = [_pearson(context, pair, name) for name in strata]
+    values = [_in_stratum(context, pair, name) for name in strata]
     signs = [value > 0 for value in values if value is not None]
     label = "not_applicable"
     if pooled is not None and len(signs) > 1:
@@ -76,9 +76,14 @@ def _add_composition(context: Context, frame: PoolRows, pair: tuple[int, int]) -
     )
 
 
-def _pearson(context: Context, pair: tuple[int, int], name: str) -> float | None:
-    """cross_pool_pearson in one stratum, for every pair (rows of slices exist for the pairs shown in detail only)."""
-    statistic = REGISTRY["cross_pool_pearson", ""]
+def _correlation(context: Context) -> str:
+    """The correlation of two pools: of pairwise votes that of their preferences around 0."""
+    return "cross_pool_preference_r" if context.panel.question.scale.pairwise else "cross_pool_pearson"
+
+
+def _in_stratum(context: Context, pair: tuple[int, int], name: str) -> float | None:
+    """The correlation in one stratum, for every pair (rows of slices exist for the pairs shown in detail only)."""
+    statistic = REGISTRY[_correlation(context), ""]
     mask = context.slices[name].astype(float)
     sums = tuple(context.features.get(part, pair) @ mask for part in statistic.features)
     value = float(statistic.values(sums)[0][0])

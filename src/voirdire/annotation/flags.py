@@ -14,6 +14,7 @@ from statistics import fmean, median, stdev
 from typing import Literal
 
 from voirdire.annotation.nouns import NOT_APPLICABLE, Asked
+from voirdire.scales import WITHOUT_ORDER
 
 FlagKind = Literal["straight_line", "same_answer", "speeding", "gold", "repeats"]
 
@@ -198,7 +199,7 @@ def difference(question: Asked, first: str, second: str) -> float:
     if first == second:
         return 0.0
     options = [option.value for option in question.options]
-    if NOT_APPLICABLE in (first, second) or question.level == "nominal":
+    if NOT_APPLICABLE in (first, second) or question.level in WITHOUT_ORDER:
         return 1.0
     if question.low is not None and question.high is not None:
         return min(1.0, abs(float(first) - float(second)) / (question.high - question.low))

@@ -12,6 +12,7 @@ from voirdire.annotation.study_questions import levels
 from voirdire.annotation.wording import said
 from voirdire.corpus.corpus import Note
 from voirdire.corpus.shown import Item
+from voirdire.scales import WITHOUT_ORDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def _check_scales(asked: Asked, items: Sequence[Item], corpus: Shown) -> None:
         if own is None:
             continue
         ends = (asked.low if own.low is None else own.low, asked.high if own.high is None else own.high)
-        other = (own.level == "nominal") != (asked.level == "nominal")
+        other = (own.level in WITHOUT_ORDER) != (asked.level in WITHOUT_ORDER)
         if other or ends != (asked.low, asked.high):
             told = {"value": str(own), "question": asked.id}
             raise corpus.error("item_scale", item.id, "min" if own.low is not None else "max", **told)

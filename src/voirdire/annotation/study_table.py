@@ -16,7 +16,7 @@ from voirdire.annotation.study_questions import MOST_LEVELS, WIDGETS, check_ques
 from voirdire.corpus.levels import scale_of_labels
 from voirdire.corpus.questions import Declared, roles
 from voirdire.corpus.shown import UNKNOWN_LANGUAGE
-from voirdire.scales import Scale
+from voirdire.scales import WITHOUT_ORDER, Scale
 
 _SPLIT = re.compile(r"[|;]")
 
@@ -82,7 +82,7 @@ def _scale(name: str, declared: Declared, corpus: Shown, where: Where) -> Scale:
             raise where.error("kind", entry=entry, value=str(end), known="1, 2.5")
     if spec.labels:
         return scale_of_labels(name, spec, table)
-    if spec.level == "nominal":
+    if spec.level in WITHOUT_ORDER:
         raise where.error("table_no_labels")
     if spec.level in (None, "ordinal") and (spec.low is None or spec.high is None):
         raise where.error("table_no_scale")

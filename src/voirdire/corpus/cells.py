@@ -12,6 +12,7 @@ from voirdire.corpus import columns as names
 from voirdire.corpus.corpus import Intake, Note
 from voirdire.corpus.intake import close, flag, note, refuse, some, warning, with_rows
 from voirdire.corpus.options import JudgmentOptions
+from voirdire.corpus.sides import CODE, SHOWN_FIRST
 from voirdire.errors import UsageError
 from voirdire.tables import Table, read_table
 
@@ -55,7 +56,8 @@ def key_factors(frame: pl.DataFrame, key: Sequence[str], table: Table, options: 
         return KeyFactors(options.factors, not _repeated(frame, [*key, *options.factors]))
     if not _repeated(frame, key):
         return KeyFactors()
-    extra = [name for name in frame.columns if name not in (*key, "raw", "status", "_row", "_reason", "_column")]
+    taken = (*key, "raw", "status", "_row", "_reason", "_column", *([SHOWN_FIRST, CODE] if CODE in frame.columns else []))
+    extra = [name for name in frame.columns if name not in taken]
     levels = {name: frame[name].n_unique() for name in extra if names.normal(name) not in PROVENANCE}
     candidates = [name for name, count in levels.items() if 2 <= count <= MAX_FACTOR_LEVELS]
     for size in (1, 2, 3):

@@ -60,7 +60,8 @@ class Corpus:
 
     items : item_id (text, unique) first, then the columns as given
     ratings : item_id, rater_id, pool, question (text), value (float: the number, or the code of a label by
-        its place in ``scale.labels``). One row a rater, item and question.
+        its place in ``scale.labels``). One row a rater, item and question. Of pairwise votes also ``shown_first``
+        where the table says it: 0 where the first thing was shown first, 1 where the second was, null else.
     aggregates : item_id, pool, question, value (the pool's consensus), n (raters behind it, null if unknown):
         pools that come without raters
     shares : item_id, pool, question, label, share: answer shares of pools that come without raters (optional)
@@ -149,7 +150,8 @@ class Judgments:
     rows : the table, or the codes that a stream of its rows left behind
     table : item_id, judge, condition, question, repeat (int), value (float, null when there is no rating),
         status (ok, malformed, refused, error, pending; missing: an empty answer or a label that means none;
-        out_of_scale: a rating outside the judge's scale). Exactly the ``ok`` rows have a value.
+        out_of_scale: a rating outside the judge's scale). Exactly the ``ok`` rows have a value. ``shown_first`` as
+        in the ratings; the two orders of a pair are repeats of one cell.
         ``condition`` is the full cell's name (``neutral_en/base`` when there are extra key columns; ``-`` when
         judgments have no condition).
     cells : one row per judge x condition that occurs: judge, condition, then a column per factor (text, null where

@@ -12,7 +12,7 @@ from voirdire.corpus.corpus import Intake, Note
 from voirdire.corpus.intake import close, flag, note, refuse, some, warning, with_rows
 from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.rules import parse_rule
-from voirdire.scales import LEVELS, Scale
+from voirdire.scales import LEVELS, WITHOUT_ORDER, Scale
 from voirdire.tables import Table, read_table
 
 UNTESTED = ("demonstration", "pilot", "rejected")
@@ -74,7 +74,7 @@ def leave_out_other_levels(items: ItemTable) -> ItemTable:
     """Leave nominal items out of a corpus whose questions are all numeric, and count them."""
     if items.scales is None:
         return items
-    nominal = items.scales.filter(pl.col("level") == "nominal")["item_id"]
+    nominal = items.scales.filter(pl.col("level").is_in(WITHOUT_ORDER))["item_id"]
     here = items.frame.filter(pl.col("item_id").is_in(nominal.implode()))["item_id"]
     if here.is_empty():
         return items
@@ -85,7 +85,7 @@ def leave_out_other_levels(items: ItemTable) -> ItemTable:
     return replace(
         items,
         frame=items.frame.filter(~pl.col("item_id").is_in(here.implode())),
-        scales=items.scales.filter(pl.col("level").fill_null("") != "nominal"),
+        scales=items.scales.filter(~pl.col("level").fill_null("").is_in(WITHOUT_ORDER)),
         excluded={**items.excluded, **dict.fromkeys(here, "item_level")},
         intake=(counted,),
         notes=(*items.notes, told),

@@ -9,7 +9,7 @@ import polars as pl
 from voirdire.corpus.corpus import Corpus, Note, Question
 from voirdire.corpus.intake import REASON, flag, note, number, rows_of, some, warning
 from voirdire.corpus.levels import comma_note, encode, is_missing_label, numbers
-from voirdire.scales import Scale
+from voirdire.scales import WITHOUT_ORDER, Scale
 from voirdire.tables import Table
 
 OTHER_SCALE_SHARE = 0.2
@@ -79,7 +79,7 @@ def _item_ends(frame: pl.DataFrame, corpus: Corpus) -> pl.DataFrame:
     own = pl.DataFrame(rows, schema=schema, orient="row")
     numeric = [question.id for question in corpus.questions if not question.scale.labels]
     frame = frame.join(own, on="item_id", how="left", maintain_order="left")
-    frame = flag(frame, (pl.col("_level") == "nominal") & pl.col("question").is_in(numeric), "item_level")
+    frame = flag(frame, pl.col("_level").is_in(WITHOUT_ORDER) & pl.col("question").is_in(numeric), "item_level")
     ends = [pl.coalesce("_own_low", "_low").alias("_low"), pl.coalesce("_own_high", "_high").alias("_high")]
     return frame.with_columns(ends).drop("_level", "_own_low", "_own_high")
 

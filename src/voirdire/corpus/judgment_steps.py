@@ -16,6 +16,7 @@ from voirdire.corpus.intake import alike, choice, close, flag, merged, note, num
 from voirdire.corpus.judged import give_judged_values
 from voirdire.corpus.options import JudgmentOptions
 from voirdire.corpus.ratings import flag_items
+from voirdire.corpus.sides import CODE, SHOWN_FIRST
 from voirdire.corpus.wide import check_columns
 from voirdire.errors import InputError, UsageError
 from voirdire.tables import Table, read_table
@@ -81,10 +82,11 @@ def conclude(
     scales = judge_scales(judges, declared, options)
     frame, rank_only, told = give_judged_values(frame, table, corpus, scales, options.missing_labels)
     kept = frame.filter(pl.col("_reason").is_null() | pl.col("_status").is_not_null())
+    shown = [pl.col(CODE).alias(SHOWN_FIRST)] if CODE in kept.columns else []
     own = kept.select("judge", "condition", "_base", *factors).unique(["judge", "condition"], maintain_order=True)
     cells = read_cells(own, factors, options)
     judgments = Judgments(
-        rows=kept.select(*COLUMNS[:5], "value", pl.col("_status").cast(pl.String).alias("status")),
+        rows=kept.select(*COLUMNS[:5], "value", pl.col("_status").cast(pl.String).alias("status"), *shown),
         cells=cells.frame,
         judges=side.frame,
         factors=cells.columns,

@@ -25,6 +25,7 @@ from voirdire.corpus.judgment_steps import (
 )
 from voirdire.corpus.options import JudgmentOptions
 from voirdire.corpus.parts import Parts
+from voirdire.corpus.sides import CODE, SHOWN_FIRST, by_order, votes_among, with_sides
 from voirdire.corpus.streaming import stream_judgments
 from voirdire.corpus.wide import melt, numeric_columns
 from voirdire.errors import InputError
@@ -50,6 +51,7 @@ def read_judgments(options: JudgmentOptions, corpus: Corpus) -> Judgments:
     made = made_on(options.judgments)
     told = check_belongs(made, corpus.frozen, options.judgments, meant=options.other_corpus)
     options = expand_judgments(options)
+    _refuse_sides_in_parts(options, corpus)
     if isinstance(options.judgments, Parts):
         read = stream_judgments(options.judgments, options, corpus)
     else:
@@ -57,12 +59,22 @@ def read_judgments(options: JudgmentOptions, corpus: Corpus) -> Judgments:
     return replace(read, notes=(*told, *read.notes), made_on=made)
 
 
+def _refuse_sides_in_parts(options: JudgmentOptions, corpus: Corpus) -> None:
+    """A table that is read in pieces keeps one answer a cell and item, so it has no place for two orders."""
+    parts = options.judgments
+    if isinstance(parts, Parts) and votes_among(corpus.questions) and SHOWN_FIRST in parts.columns:
+        raise InputError("input.sides_in_parts", file=str(parts.path), column=SHOWN_FIRST)
+
+
 def _whole(options: JudgmentOptions, corpus: Corpus) -> Judgments:
     """The judgments of a table that is read at once."""
     frame, table, notes = _long(options, corpus)
     judges = list(frame["judge"].unique(maintain_order=True))
     frame, repeated = repeats(frame)
-    key = [*KEY, "repeat"] if repeated else KEY
+    frame = with_sides(frame, table, corpus.questions, corpus.items)
+    two_orders = CODE in frame.columns
+    frame = by_order(frame)
+    key = [*KEY, "repeat"] if repeated or two_orders else KEY
     extra = key_factors(frame, key, table, options)
     frame = full_condition(frame, extra.names, table)
     doubled = names_alike(frame, table)

@@ -12,11 +12,16 @@ import polars as pl
 from voirdire.corpus.corpus import Note
 from voirdire.corpus.intake import note, refuse, some, warning
 from voirdire.errors import InputError, UsageError
-from voirdire.scales import LEVELS, Scale
+from voirdire.scales import LEVELS, PAIRWISE, Scale
 from voirdire.tables import Table
 
 MAX_ORDINAL_RANGE = 10
 MAX_LABELS = 100
+VOTES = (
+    ("a", "b", "tie"), ("first", "second", "tie"), ("left", "right", "tie"), ("model_a", "model_b", "tie"),
+    ("甲", "乙", "平"),
+)  # fmt: skip
+"""Labels of pairwise votes that need no declaration: for the first thing, for the second, neither."""
 DECIMAL_COMMA = r"^([+-]?\d+),(\d+)$"
 POSITIVE = {"1", "yes", "true", "y", "t", "是", "有", "对", "真"}
 NEGATIVE = {"0", "no", "false", "n", "f", "否", "无", "错", "假"}
@@ -161,6 +166,8 @@ def settle(question: str, spec: Spec, values: pl.DataFrame, table: Table) -> Set
     numeric scale, two labels of which none is known to be the positive one.
     """
     people = values.filter(~pl.col("aggregate"))
+    if spec.level == PAIRWISE:
+        return _of_votes(question, spec, people, table)
     if people.is_empty():
         return _of_means(question, spec, values, table)
     if spec.labels:
@@ -183,6 +190,8 @@ def settle(question: str, spec: Spec, values: pl.DataFrame, table: Table) -> Set
 def scale_of_labels(question: str, spec: Spec, table: Table) -> Scale:
     """The scale that declared labels make: whole numbers in a row are an ordinal scale's ends."""
     labels, values = spec.labels, [_number(label) for label in spec.labels]
+    if spec.level == PAIRWISE:
+        return _votes(question, spec, labels, table)
     if len(labels) == 2 and spec.level in (None, "nominal"):
         return _binary(labels, spec, question, table)
     whole = [value for value in values if value is not None and value.is_integer()]
@@ -193,6 +202,30 @@ def scale_of_labels(question: str, spec: Spec, table: Table) -> Scale:
     if ordered:
         return Scale("ordinal", 0.0, float(len(labels) - 1), labels, missing=spec.missing)
     return Scale("nominal", labels=labels, missing=spec.missing)
+
+
+def _of_votes(question: str, spec: Spec, people: pl.DataFrame, table: Table) -> Settled:
+    """The scale of pairwise votes: as declared, else by labels that everybody knows."""
+    if people.is_empty():
+        raise InputError("input.votes_as_means", file=table.file, question=question)
+    if spec.labels:
+        return Settled(_votes(question, spec, spec.labels, table), inferred=False)
+    found = {text.casefold() for text in people["raw"]}
+    known = next((labels for labels in VOTES if found <= set(labels)), None)
+    if known is None:
+        raise refuse(
+            "votes_unknown", table, people.sort("_row"), "raw", question=question, words=some(people["raw"].sort())
+        )
+    told = note("votes_inferred", question=question, first=known[0], second=known[1], tie=known[2])
+    return Settled(_votes(question, spec, known, table), True, (told,))
+
+
+def _votes(question: str, spec: Spec, labels: tuple[str, ...], table: Table) -> Scale:
+    if len(labels) not in (2, 3) or len({label.casefold() for label in labels}) < len(labels):
+        raise InputError("input.votes_labels", file=table.file, question=question, words=", ".join(labels))
+    if spec.positive is not None:
+        raise InputError("input.votes_positive", file=table.file, question=question, value=spec.positive)
+    return Scale(PAIRWISE, labels=labels, missing=spec.missing)
 
 
 def _of_means(question: str, spec: Spec, values: pl.DataFrame, table: Table) -> Settled:

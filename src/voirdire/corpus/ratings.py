@@ -25,7 +25,7 @@ from voirdire.corpus.levels import (
 from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.questions import QuestionTable, roles, spec_of
 from voirdire.errors import InputError, UsageError
-from voirdire.scales import Scale
+from voirdire.scales import WITHOUT_ORDER, Scale
 from voirdire.tables import Table
 
 KEY = ["question", "raw", "_aggregate"]
@@ -98,7 +98,7 @@ def give_values(
 def _with_item_ends(spec: Spec, items: ItemTable) -> Spec:
     if items.scales is None or spec.low is not None or spec.labels:
         return spec
-    numeric = items.scales.filter(pl.col("level").fill_null("") != "nominal")
+    numeric = items.scales.filter(~pl.col("level").fill_null("").is_in(WITHOUT_ORDER))
     low, high = numeric["low"].min(), numeric["high"].max()
     level = numeric["level"].drop_nulls().mode().sort().first()
     return spec.filled(Spec(level, low, high))  # type: ignore[arg-type]
@@ -142,7 +142,7 @@ def _out_of_scale(
         own = items.scales.rename({"level": "_level", "low": "_own_low", "high": "_own_high"})
         frame = frame.join(own, on="item_id", how="left", maintain_order="left")
         numeric = [question.id for question in questions if not question.scale.labels]
-        other = (pl.col("_level") == "nominal") & pl.col("question").is_in(numeric)
+        other = pl.col("_level").is_in(WITHOUT_ORDER) & pl.col("question").is_in(numeric)
         frame = flag(frame, other, "item_level").with_columns(
             _low=pl.coalesce("_own_low", "_low"), _high=pl.coalesce("_own_high", "_high")
         )

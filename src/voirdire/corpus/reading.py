@@ -24,7 +24,8 @@ from voirdire.corpus.pools import RaterTable, assign_pools, read_raters
 from voirdire.corpus.questions import read_questions, spec_of
 from voirdire.corpus.ratings import check_items, give_values, refuse_mixed_pools, settle_duplicates
 from voirdire.corpus.shares import read_shares
-from voirdire.scales import Scale
+from voirdire.corpus.sides import CODE, SHOWN_FIRST, with_sides
+from voirdire.scales import WITHOUT_ORDER, Scale
 from voirdire.tables import Table
 
 __all__ = ["CorpusOptions", "JudgmentOptions", "read_corpus", "read_judgments"]
@@ -53,7 +54,7 @@ def read_corpus(options: CorpusOptions, untested: Collection[str] = UNTESTED) ->
     declared = read_questions(options)
     long = read_long(options, raters)
     names = long.frame["question"].unique()
-    if not any(spec_of(name, declared, options).level == "nominal" for name in names):
+    if not any(spec_of(name, declared, options).level in WITHOUT_ORDER for name in names):
         items = leave_out_other_levels(items)
     frame, pools, told = assign_pools(long.frame, raters, long.table, options)
     frame = check_items(frame, items, long.table, options)
@@ -61,6 +62,7 @@ def read_corpus(options: CorpusOptions, untested: Collection[str] = UNTESTED) ->
     valued = give_values(frame, items, declared, long.table, options)
     frame, repeated = settle_duplicates(valued.frame, valued.questions, long.table, options)
     used = frame.filter(pl.col("_reason").is_null())
+    used = with_sides(used, long.table, valued.questions, items.frame)
     pools = tuple(pool for pool in pools if (used["pool"] == pool).any())
     if items.known is None:
         items = ItemTable(carried_items(frame))
@@ -107,7 +109,8 @@ def _own_scales(items: ItemTable, questions: Sequence[Question]) -> dict[str, Sc
 def _sorted(
     used: pl.DataFrame, items: pl.DataFrame, pools: Sequence[str], questions: Sequence[Question]
 ) -> pl.DataFrame:
-    people = used.filter(~pl.col("_aggregate")).select(RATINGS)
+    shown = [pl.col(CODE).alias(SHOWN_FIRST)] if CODE in used.columns else []
+    people = used.filter(~pl.col("_aggregate")).select(*RATINGS, *shown)
     places = {
         "item_id": dict(zip(items["item_id"], range(items.height), strict=True)),
         "pool": {pool: place for place, pool in enumerate(pools)},

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.scales import Scale
+from voirdire.stats.preference import plurality_votes
 
 PREFIX = "control:"
 _TIE = 1e-9
@@ -45,7 +46,10 @@ def control_judges(
     declared level, ties to the higher. Levels of an interval or ratio scale: constants stand at the low end,
     the quartiles and the high end, the random judge draws from the whole range, nothing is rounded. Nominal
     questions: constants are named by label, a copy gives the plurality label and a mid-point the label of the
-    highest mean share (ties: the label declared first); there is no exact version of either.
+    highest mean share (ties: the label declared first); there is no exact version of either. Pairwise votes have
+    (items, votes) arrays instead: a control that is for either thing votes once for each, as repeats, so that none
+    depends on which thing is the first. ``control:coin`` is for either thing, ``control:random`` also for a tie,
+    ``control:constant_<tie>`` always for a tie; a copy gives every label that most votes are for.
 
     Examples
     --------
@@ -58,6 +62,8 @@ def control_judges(
     if values.ndim not in (2, 3) or len(values) != len(pools):
         raise ValueError("consensus is (pools, items), or (pools, items, labels) of a nominal question")  # noqa: TRY003
     wanted = list(combinations(pools, 2)) if pairs is None else list(pairs)
+    if scale.pairwise:
+        return {PREFIX + name: votes for name, votes in _votes(values, pools, wanted, scale).items()}
     made = _blind(values.shape[1], values, scale, rng)
     row = {pool: values[place] for place, pool in enumerate(pools)}
     made |= _nominal_copies(row, wanted) if scale.nominal else _copies(row, wanted, scale)
@@ -133,6 +139,20 @@ def _nominal_copies(row: dict[str, Floats], pairs: Sequence[tuple[str, str]]) ->
         return {f"copy_{pool}_rounded": codes.copy() for pool, codes in row.items()}
     made = {f"copy_{pool}_rounded": _plurality(shares) for pool, shares in row.items()}
     return made | {f"midpoint_{a}_{b}_rounded": _plurality((row[a] + row[b]) / 2) for a, b in pairs}
+
+
+def _votes(
+    shares: Floats, pools: Sequence[str], pairs: Sequence[tuple[str, str]], scale: Scale
+) -> dict[str, Floats]:
+    """Controls of pairwise votes, (items, votes) each; shares (K, items, labels)."""
+    items = shares.shape[1]
+    made = {f"constant_{label}": np.full((items, 1), 2.0) for label in scale.labels[2:]}
+    made["coin"] = np.tile([0.0, 1.0], (items, 1))
+    if scale.ties:
+        made["random"] = np.tile([0.0, 1.0, 2.0], (items, 1))
+    row = dict(zip(pools, shares, strict=True))
+    made |= {f"copy_{pool}_rounded": plurality_votes(part) for pool, part in row.items()}
+    return made | {f"midpoint_{a}_{b}_rounded": plurality_votes((row[a] + row[b]) / 2) for a, b in pairs}
 
 
 def _plurality(shares: Floats) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from voirdire.errors import InputError, UsageError
-from voirdire.scales import LEVELS, Scale
+from voirdire.scales import LEVELS, PAIRWISE, Scale
 from voirdire.simulation.calibration import calibrated
 from voirdire.simulation.judges import Character, Condition, SharedNoise, named_character
 from voirdire.simulation.pools import LAYOUTS, RaterPool, Stratum
@@ -17,6 +17,7 @@ from voirdire.simulation.world import FIVE, SideQuestion, World
 
 PLAIN = {"offset": None, "scale": None, "permissiveness": None, "noise": 0.0, "sway": None}
 SHARES = ("malformed", "refused", "absent")
+SIMULATED = tuple(level for level in LEVELS if level != PAIRWISE)
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def _scale(top: SpecTable) -> Scale:
     if not top.has("scale"):
         return FIVE
     table = top.inner("scale")
-    level, labels = table.text("level", "ordinal", LEVELS), table.texts("labels")
+    level, labels = table.text("level", "ordinal", SIMULATED), table.texts("labels")
     positive = table.text("positive") if table.has("positive") else None
     low, high = table.number("low"), table.number("high")
     table.done()

@@ -173,12 +173,17 @@ def error_beside_constant(f: Features, k: int) -> Array:
 
 @feature("judge_pool")
 def loss_of_constant(f: Features, k: int) -> Array:
-    """Error of the best constant, chosen on the other folds, on the items of ``beside_constant``."""
+    """Error of the best constant, chosen on the other folds, on the items of ``beside_constant``.
+
+    Of labels a constant half way between two is a coin that falls on either.
+    """
     constant, shares = _constant(f, k), f.pools.shares
     if shares is None:
         loss = np.abs(constant - f.pools.mean[k])
     else:
-        loss = 1 - shares[k][np.arange(len(constant)), np.nan_to_num(constant).astype(int)]
+        items, code = np.arange(len(constant)), np.nan_to_num(constant)
+        between = [shares[k][items, side(code).astype(int)] for side in (np.floor, np.ceil)]
+        loss = 1 - (between[0] + between[1]) / 2
     return zero_where(beside_constant(f, k) > 0, loss[None, :])
 
 

@@ -15,6 +15,7 @@ from voirdire.statistic import ratio
 from voirdire.stats.features import Array
 
 CHUNK = 4_000_000
+PAIRWISE = "pairwise"
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,11 @@ def alpha_of_weights(counts: Array, weights: Array, values: Array, level: str) -
     times = weights @ counts
     n = times.sum(1)
     per_rater = 1 / (counts.sum(1) - 1)
-    if level == "ordinal":
+    if level == PAIRWISE:
+        times = times + times[:, [1, 0, *range(2, times.shape[1])]]
+        n = 2 * n
+        observed, expected = 2 * _nominal(counts, weights, per_rater), n**2 - (times**2).sum(1)
+    elif level == "ordinal":
         observed, expected = _ordinal(counts, weights, times, per_rater)
     else:
         metric = distance(values, level)
@@ -49,6 +54,13 @@ def alpha_of_weights(counts: Array, weights: Array, values: Array, level: str) -
         expected = ((times @ metric) * times).sum(1)
     several = (times > 0).sum(1) > 1
     return np.where(several, 1 - (n - 1) * ratio(observed, expected), np.nan)
+
+
+def _nominal(counts: Array, weights: Array, per_rater: Array) -> Array:
+    """Observed disagreement (D,) of labels."""
+    pairs = counts.sum(1) ** 2 - (counts**2).sum(1)
+    result: Array = weights @ (pairs * per_rater)
+    return result
 
 
 def _ordinal(counts: Array, weights: Array, times: Array, per_rater: Array) -> tuple[Array, Array]:
@@ -70,7 +82,9 @@ def alpha(counts: Array, values: Array, level: str, *, draws: int = 0, rng: np.r
     """Krippendorff's alpha on value counts, with an item bootstrap.
 
     counts : (I, L) how many raters of the pool gave each value; items with fewer than two are ignored
-    values : (L,) the values in order; level : nominal, ordinal, interval or ratio
+    values : (L,) the values in order; level : nominal, ordinal, interval or ratio; or pairwise, votes for the first
+        of two things, for the second, and ties: alpha of labels with every item counted in both orders, so that it
+        does not depend on which thing is called the first
     draws : resamples of items, drawn as multinomials over the distinct patterns of counts
 
     Source: Krippendorff 2004, chapter 11. Undefined: ``no_pairable`` without an item of two ratings,
@@ -85,6 +99,7 @@ def alpha(counts: Array, values: Array, level: str, *, draws: int = 0, rng: np.r
         return Alpha(None, "no_pairable", 0, np.empty(0))
     patterns, times = np.unique(np.asarray(counts, dtype=float)[pairable], axis=0, return_counts=True)
     used = patterns.any(0)
+    used[:2] |= level == PAIRWISE
     patterns, levels = patterns[:, used], np.asarray(values, dtype=float)[used]
     point = float(alpha_of_weights(patterns, times[None].astype(float), levels, level)[0])
     if np.isnan(point):

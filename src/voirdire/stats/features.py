@@ -7,11 +7,15 @@ Shapes: C cells, I items, K pools, L levels, R repeats. Inside these arrays NaN 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from voirdire.stats.preference import Votes
 
 Array = npt.NDArray[np.float64]
 TIE = 1e-9
@@ -129,6 +133,7 @@ class Features:
     ratings : (C, I, R) or (C, I), NaN where there is no rating; None for the pools alone
     constants : (K, I) what the best constant judge of a pool rates, chosen without the item; NaN where there is none
     loo : (K, C, I) errors against leave-one-out consensuses, and whether they count
+    votes : of pairwise votes, the thing that is spoken of and which was shown first
     """
 
     def __init__(
@@ -139,7 +144,9 @@ class Features:
         min_gap: float = 0.0,
         constants: Array | None = None,
         loo: tuple[Array, Array] | None = None,
+        votes: Votes | None = None,
     ) -> None:
+        self.votes = votes
         self.pools = pools
         self._cube = None if ratings is None else (ratings[..., None] if ratings.ndim == 2 else ratings)
         self.min_gap = min_gap
@@ -170,7 +177,12 @@ class Features:
         for start in range(0, len(cube), step):
             part = slice(start, start + step)
             loo = None if self.loo is None else (self.loo[0][:, part], self.loo[1][:, part])
-            yield Features(self.pools, cube[part], min_gap=self.min_gap, constants=self.constants, loo=loo)
+            votes = self.votes
+            if votes is not None and votes.shown is not None:
+                votes = replace(votes, shown=votes.shown[part])
+            yield Features(
+                self.pools, cube[part], min_gap=self.min_gap, constants=self.constants, loo=loo, votes=votes
+            )
 
     def totals(self, names: Sequence[str], target: tuple[int, ...] = ()) -> tuple[Array, ...]:
         """(C,) the sum over items of each of these features, a part of the cells at a time; nothing is kept."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from voirdire.analysis.context import Context, Mask, context_reason, subset
+from voirdire.analysis.context import Context, Mask, context_reason, order_reason, subset
 from voirdire.analysis.judge_rows import Judged
 from voirdire.analysis.panels import Panel
 from voirdire.corpus.corpus import Corpus
@@ -188,7 +188,7 @@ def _reason(context: Context, pools: tuple[int, ...], arrays: PoolArrays) -> str
     """Why the cells cannot be held between these pools."""
     panel = context.panel
     if panel.question.scale.nominal:
-        return "nominal_scale"
+        return order_reason(panel.question.scale)
     if panel.normalised:
         return "item_scales"
     if arrays.mean.shape[1] < 10 + 2 * len(pools):

@@ -3,7 +3,7 @@
 A package adds to a group by an entry point in its ``pyproject.toml``::
 
     [project.entry-points."voirdire.importers"]
-    labelstudio = "my_package.labelstudio:read"
+    mytool = "my_package.mytool:IMPORTER"
 
 Built-ins stand in the same registry, as entry points of voirdire's own, and load by the same path. Nothing is
 imported before it is asked for, so a module of a lower layer may call what a higher layer registered.
@@ -35,6 +35,7 @@ GROUPS: Mapping[str, str] = MappingProxyType(
 )
 """Every group and the catalogue key of the sentence that says what belongs in it."""
 
+_IMPORTERS = "voirdire.exchange.importers"
 _HTTP = "voirdire.judging.providers.http:make"
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
@@ -48,10 +49,10 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "python": "voirdire.judging.providers.calling:make",
         },
         IMPORTERS: {
-            "csv": "voirdire.exchange.importing:read_csv",
-            "parquet": "voirdire.exchange.importing:read_parquet",
-            "hf": "voirdire.exchange.hf:read_hf",
-            "croissant": "voirdire.exchange.croissant:read_croissant",
+            "csv": f"{_IMPORTERS}.releases:CSV",
+            "parquet": f"{_IMPORTERS}.releases:PARQUET",
+            "hf": f"{_IMPORTERS}.releases:HF",
+            "croissant": f"{_IMPORTERS}.releases:CROISSANT",
         },
         EXPORTERS: {
             "csv": "voirdire.exchange.tabular:write_csv",

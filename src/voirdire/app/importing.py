@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from voirdire import plugins
+from voirdire.corpus.corpus import Note
+from voirdire.errors import UsageError
+from voirdire.exchange.importers.account import Account
+from voirdire.exchange.importers.contract import KEEP_IDS, Importer, ImportOptions
+from voirdire.exchange.importers.recognise import Found, check_named, importer, recognise
+from voirdire.exchange.importers.tables import finish, read_back, rows_of, write
 from voirdire.exchange.new_folder import new_folder
 
 NAMES = ("items", "questions", "raters", "ratings", "shares", "comments", "judgments", "judges", "conditions")
@@ -14,10 +20,19 @@ NAMES = ("items", "questions", "raters", "ratings", "shares", "comments", "judgm
 
 @dataclass(frozen=True)
 class Imported:
-    """A corpus folder that was written: its files, the tables among them, and its images."""
+    """A corpus folder that was written: its files, and what was taken into it.
+
+    account : the reckoning of answers; None for a release, which is taken back unchanged
+    rows : table -> its rows; recognised : whether the format was found, not named
+    """
 
     folder: Path
     files: tuple[str, ...]
+    importer: Importer
+    recognised: bool = False
+    account: Account | None = None
+    rows: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -34,16 +49,80 @@ class Imported:
         return name.startswith("images/")
 
 
-def take_in(form: str, files: Sequence[Path], out: Path) -> Imported:
+def named_format(words: Sequence[str]) -> tuple[str | None, tuple[Path, ...]]:
+    """The words behind ``voirdire import`` as a format, or None, and files: the first may name a format.
+
+    >>> named_format(["hf", "release"]), named_format(["export.json"])
+    (('hf', (PosixPath('release'),)), (None, (PosixPath('export.json'),)))
+    """
+    known = plugins.available(plugins.IMPORTERS)
+    first, rest = words[0], words[1:]
+    if rest and first in known:
+        return first, tuple(map(Path, rest))
+    if first in known and not Path(first).exists():
+        raise UsageError("importing.no_file", form=first)
+    if rest and not Path(first).suffix and not Path(first).exists():
+        plugins.load(plugins.IMPORTERS, first)
+    return None, tuple(map(Path, words))
+
+
+def take_in(form: str | None, files: Sequence[Path], out: Path, options: ImportOptions | None = None) -> Imported:
     """Write a corpus folder from files of a form; it is there whole or not at all.
 
-    form : the name of an importer: ``csv``, ``parquet``, ``hf``, ``croissant``, or one that a package registers
+    form : the name of an importer: ``labelstudio``, ``csv`` (a release), or one that a package registers; None to find
+        it from the files
+    out : a folder that is not there yet, or is empty
 
-    Raises InputError for files that are not of the form or not as they were released, and UsageError for an unknown
-    form and a folder that holds files.
+    Raises InputError for files that are not of the form, broken, or not as they were released, and UsageError for an
+    unknown form, an option that the form does not have, and a folder that holds files.
     """
-    read = plugins.load(plugins.IMPORTERS, form)
+    options = options or ImportOptions()
+    found = recognise(files) if form is None else Found(importer(form))
+    chosen = found.importer
+    check_options(chosen, options)
+    if form is not None and chosen.side != "release" and not (options.mapping or options.settings):
+        check_named(chosen, files)
+    if chosen.take_back is not None:
+        with new_folder(out) as folder:
+            chosen.take_back(tuple(files), folder)
+        return Imported(out, _files(out), chosen, form is None, notes=found.notes)
+    made = _written(chosen, files, out, options)
+    return replace(made, recognised=form is None, notes=(*found.notes, *made.notes))
+
+
+def check_options(chosen: Importer, options: ImportOptions) -> None:
+    """Raises UsageError for an option that the format does not have, and for two that exclude each other."""
+    given = {
+        "--set": (options.settings, {**chosen.settings, KEEP_IDS: ""}),
+        "--map": (options.mapping, chosen.maps),
+        "--keep": (options.keep, chosen.keeps),
+    }
+    for option, (names, known) in given.items():
+        wrong = next((name for name in names if name not in known or chosen.side == "release"), None)
+        if wrong is not None:
+            shown = "-" if chosen.side == "release" else ", ".join(known) or "-"
+            raise UsageError("importing.option_unknown", option=option, name=wrong, form=chosen.name, known=shown)
+    pools = [bool(options.pools), options.pool_column is not None, options.pool is not None]
+    if sum(pools) > 1:
+        raise UsageError("importing.pools_twice")
+    if chosen.side == "release" and options != ImportOptions():
+        raise UsageError("importing.release_options", form=chosen.name)
+
+
+def _written(chosen: Importer, files: Sequence[Path], out: Path, options: ImportOptions) -> Imported:
+    account = Account(skip_broken=options.skip_broken)
+    if chosen.read is None:
+        raise TypeError(chosen.name)
     with new_folder(out) as folder:
-        read(tuple(files), folder)
-    found = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
-    return Imported(out, tuple(found))
+        tables = chosen.read(tuple(files), options, account)
+        if not account.balanced:
+            left = dict(account.counts)
+            raise AssertionError(f"{chosen.name}: {account.answers} read, {account.taken} taken, {left} left")  # noqa: TRY003
+        done = finish(tables, options, out.resolve().name)
+        write(done, folder)
+        notes = (*done.notes, *read_back(folder, out))
+    return Imported(out, _files(out), chosen, account=account, rows=rows_of(done.tables), notes=notes)
+
+
+def _files(out: Path) -> tuple[str, ...]:
+    return tuple(sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()))

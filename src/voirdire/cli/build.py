@@ -68,6 +68,7 @@ def build_app(lang: str = "en") -> Any:
         check,
         demo,
         exporting,
+        importing,
         power,
         price,
         run,
@@ -80,7 +81,7 @@ def build_app(lang: str = "en") -> Any:
     app = new_group("cli.help")
     app.callback(cls=LocalGroup, help="cli.help", no_args_is_help=True)(_root)
     first = (demo, audit, validate, check, run, price, annotate, build_corpus)
-    for module in (*first, signature, speccurve, power, simulate, exporting):
+    for module in (*first, signature, speccurve, power, simulate, exporting, importing):
         module.register(app)
     root = typer.main.get_command(app)
     _translate(root, lang)

@@ -1,4 +1,4 @@
-"""``voirdire export`` and ``voirdire import``."""
+"""``voirdire export``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ def _option(name: str, metavar: str | None) -> Any:
 
 Format = Annotated[str, _argument("format", "FORMAT")]
 Corpus = Annotated[Path, _argument("corpus", "CORPUS")]
-Files = Annotated[list[Path], _argument("files", "FILE...")]
 OutOption = Annotated[Path, _option("--out", "DIR")]
 Judged = Annotated[Path | None, _option("--judgments", "RUN")]
 WithText = Annotated[bool, _option("--with-text-of-raters", None)]
@@ -39,10 +38,8 @@ NONE, PDF = "none", "pdf"
 
 
 def register(app: typer.Typer) -> None:
-    """Add both commands."""
-    for name, function in (("export", export), ("import", take_in)):
-        key = f"release.help.{name}"
-        app.command(name, cls=LocalCommand, help=key, epilog=f"release.help.{name}_example")(function)
+    """Add the command."""
+    app.command("export", cls=LocalCommand, help="release.help.export", epilog="release.help.export_example")(export)
 
 
 def export(
@@ -74,20 +71,6 @@ def export(
         return
     for line in _said(written, language):
         show.out(line)
-
-
-def take_in(
-    ctx: typer.Context, form: Format, files: Files, out: OutOption, json: o.Json = False, lang: o.Lang = None
-) -> None:
-    from voirdire.app.importing import take_in as run_import
-
-    language = ctx.find_object(str) or "en"
-    taken = run_import(form, files, out)
-    if json:
-        show.json({"command": "import", "format": form, "folder": str(out), "files": list(taken.files)})
-        return
-    counts = {"tables": len(taken.tables), "images": len(taken.images)}
-    show.out(text("release.done.imported", language, file=show.clean(out), **counts))
 
 
 def _pdf(ctx: typer.Context, source: Path, out: Path, lang: str, json: bool) -> None:

@@ -1,7 +1,7 @@
 """Releases taken back: every table and image is checked against corpus.toml and written as a corpus folder of csv.
 
-An importer, of voirdire or of an installed package, is called with the files and an empty folder; it leaves a corpus
-folder there (corpus.toml and its tables). An exporter is called with a release, an empty folder and a language.
+Each reader is called with the one folder of a release and an empty folder, where it leaves a corpus folder
+(corpus.toml and its tables). An exporter is called with a release, an empty folder and a language.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from voirdire.exchange.release_tables import as_csv
 from voirdire.exchange.tabular import table_path
 from voirdire.exchange.told import MANIFEST
 
-Importer = Callable[[Sequence[Path], Path], None]
 TableReader = Callable[[str, Path], bytes]
 
 

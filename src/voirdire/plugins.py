@@ -53,6 +53,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "parquet": f"{_IMPORTERS}.releases:PARQUET",
             "hf": f"{_IMPORTERS}.releases:HF",
             "croissant": f"{_IMPORTERS}.releases:CROISSANT",
+            "crowdkit": f"{_IMPORTERS}.crowdkit:IMPORTER",
+            "wide": f"{_IMPORTERS}.wide:IMPORTER",
         },
         EXPORTERS: {
             "csv": "voirdire.exchange.tabular:write_csv",

@@ -74,6 +74,8 @@ def finish(found: Tables, options: ImportOptions, name: str) -> Finished:
     notes += said
     if "ratings" in tables:
         tables["ratings"] = _with_pools(tables, options)
+    tables, said = _with_every_item(tables)
+    notes += said
     if not options.flag(KEEP_IDS):
         tables, said = _with_ids_replaced(tables, found.personal_ids)
         notes += said
@@ -174,6 +176,19 @@ def _with_pools(tables: Mapping[str, pl.DataFrame], options: ImportOptions) -> p
     ratings = ratings.rename({name: f"{name}_given" for name in MEANS if name in ratings.columns})
     first = [name for name in FIRST if name in ratings.columns]
     return ratings.select(*first, pl.exclude(first))
+
+
+def _with_every_item(tables: dict[str, pl.DataFrame]) -> tuple[dict[str, pl.DataFrame], list[Note]]:
+    """Items that were rated or judged and that the export does not describe are added by their ids alone."""
+    if "items" not in tables:
+        return tables, []
+    named = pl.concat([tables[name]["item_id"] for name in ("ratings", "judgments") if name in tables])
+    ids = named.unique(maintain_order=True)
+    added = ids.filter(~ids.is_in(tables["items"]["item_id"].implode()))
+    if added.is_empty():
+        return tables, []
+    items = pl.concat([tables["items"], pl.DataFrame({"item_id": added})], how="diagonal")
+    return {**tables, "items": items}, [Note("importing.note.items_added", {"count": len(added)})]
 
 
 def _with_ids_replaced(tables: dict[str, pl.DataFrame], every: bool) -> tuple[dict[str, pl.DataFrame], list[Note]]:

@@ -24,10 +24,12 @@ BINARY = Scale("nominal", 0, 1, ("no", "yes"), "yes")
 LABELS = Scale("nominal", labels=("a", "b", "c"))
 INTERVAL = Scale("interval", 0, 100)
 OPEN = Scale("interval")
+VOTES = Scale("pairwise", labels=("a", "b", "tie"))
 WORDS = Scale("ordinal", 0, 3, ("never", "rarely", "often", "always"))
 SCALES = {
     "five": FIVE, "binary": BINARY, "labels": LABELS, "interval": INTERVAL, "open": OPEN, "words": WORDS,
     "three": Scale("ordinal", 1, 3), "ratio": Scale("ratio", 0, 10),
+    "votes": VOTES, "votes without ties": Scale("pairwise", labels=("a", "b")),
 }  # fmt: skip
 QUICK = AuditOptions(draws=20, permutations=20)
 KEY = ["statistic", "params", "question", "pool", "pool_b", "judge", "condition", "slice"]

@@ -11,7 +11,8 @@ import polars as pl
 
 PLACE = ("params", "question", "pool", "pool_b", "judge", "condition", "slice")
 ALL = "*"
-VARIANT = re.compile(r"\b(control|form|fit|unit|pairing)=")
+PAIRWISE = "pairwise"
+VARIANT = re.compile(r"\b(control|form|fit|unit|pairing|thing|ties)=")
 COUNTED = re.compile(r"(?<=[(,])(?:df|judges)=\d+(?:,|(?=\)))")
 TURNING = "\u202a\u202b\u202d\u202e\u2066\u2067\u2068"
 
@@ -125,6 +126,11 @@ class View:
         """The questions of the profile, the judged ones first."""
         judged = self.judged
         return sorted(self.meta.get("questions", []), key=lambda question: question["id"] not in judged)
+
+    def votes(self, question: str) -> bool:
+        """Whether a question asks for votes between two things."""
+        levels = {entry["id"]: entry.get("level") for entry in self.meta.get("questions", [])}
+        return levels.get(question) == PAIRWISE
 
     @property
     def judged(self) -> list[str]:

@@ -86,7 +86,9 @@ def summary(view: View, words: Words, footnotes: Footnotes | None = None) -> Sec
         section.blocks += _verdicts(view, words, question, judged=question in judged)
     section.blocks.append(Text((words.t("on_this_corpus" if judged else "on_this_corpus_of_pools"),), "note"))
     if judged:
-        section.blocks.append(Text((*_cautions(view, words, judged[0]), _resampled(view, words)), "caution"))
+        rated = [question for question in judged if not view.votes(question)]
+        cautions = _cautions(view, words, rated[0]) if rated else [words.v("caution")]
+        section.blocks.append(Text((*cautions, _resampled(view, words)), "caution"))
     return section
 
 
@@ -98,6 +100,8 @@ def _grave(view: View, words: Words) -> list[Any]:
 
 def _opening(view: View, words: Words, question: str) -> list[Any]:
     """The headline: orientation by the rule, what T is made of."""
+    if view.votes(question):
+        return [Text((words.v("no_orientation"),), "note")]
     entries = headline.opened(view, words, question, view.main_cells())
     if not entries:
         return []

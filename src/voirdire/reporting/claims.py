@@ -386,7 +386,7 @@ ABOUT_IMAGES = frozenset({"pulled", "asymmetric", "bounded", "wording", "demonst
 def section(view: View, words: Words) -> Section:
     """Every claim for every judged question and pair, and the list of those that were not tested."""
     found = Section("claims", words.c("section"), 2)
-    for question in view.judged if view.judges else []:
+    for question in [name for name in view.judged if not view.votes(name)] if view.judges else []:
         for pair in view.pairs(question):
             found.blocks += _blocks(Case.of(view, words, question, pair), several=_several(view))
     if found.blocks:

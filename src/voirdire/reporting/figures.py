@@ -153,9 +153,8 @@ def distance(
     )
     if not points:
         return None
-    return _distance_chart(
-        points, list(names.values()), pools, _references(view, question, pools, controls), view, words
-    )
+    references = _references(view, question, pools, controls)
+    return distance_chart(points, list(names.values()), pools, references, view, words, words.t("figure.mae_axis"))
 
 
 def _references(view: View, question: str, pools: Sequence[str], controls: Sequence[Cell]) -> list[dict[str, Any]]:
@@ -176,14 +175,16 @@ def _references(view: View, question: str, pools: Sequence[str], controls: Seque
     return found
 
 
-def _distance_chart(
+def distance_chart(
     points: list[dict[str, Any]],
     order: list[str],
     pools: Sequence[str],
     references: list[dict[str, Any]],
     view: View,
     words: Words,
+    x_title: str,
 ) -> Any:
+    """A point with its interval for each judge and pool; lines at the references of kind rater and constant."""
     alt = altair()
 
     paint = alt.Color(
@@ -197,7 +198,6 @@ def _distance_chart(
         title=words.t("head.pool"),
     )
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
-    x_title = words.t("figure.mae_axis")
     offset = alt.YOffset("pool:N", sort=list(pools))
     x = alt.X("value:Q", title=x_title, scale=alt.Scale(zero=True), axis=alt.Axis(grid=True))
     base = alt.Chart(alt.Data(values=points)).encode(y=y, yOffset=offset, color=paint)

@@ -13,6 +13,8 @@ from voirdire.reporting.headline import decomposed
 def matrix(b: Builder, cells: Sequence[Cell]) -> Grid | None:
     """MAE with the verdict for each pool, W with the outcome of the test of neutrality for each pair."""
     w = b.words
+    if b.view.votes(b.question):
+        return _of_votes(b, cells)
     specs = [
         Spec("mae", title=w.x("glance.pool", pool=pool), place={"pool": pool}, second=_pool_word(b))
         for pool in b.view.pools_of(b.question)
@@ -22,6 +24,34 @@ def matrix(b: Builder, cells: Sequence[Cell]) -> Grid | None:
     members: list[Member] = [((w.cell(cell),), {"judge": cell.judge, "condition": cell.condition}) for cell in cells]
     grid = b.table("glance", w.x("glance.caption"), [w.t("head.judge")], specs, [("", members)], [w.x("glance.note")])
     return None if grid is None else replace(grid, compact=True)
+
+
+def _of_votes(b: Builder, cells: Sequence[Cell]) -> Grid | None:
+    """Agreement with the verdict for each pool, delta with the verdict for each pair."""
+    w = b.words
+    specs = [
+        Spec("agreement", title=pool, place={"pool": pool}, second=_pool_word(b))
+        for pool in b.view.pools_of(b.question)
+    ]
+    specs += [
+        Spec("delta", title=w.v("head.delta", a=a, b=c), place={"pool": a, "pool_b": c}, second=_delta_word(b))
+        for a, c in b.view.pairs(b.question)
+    ]
+    members: list[Member] = [((w.cell(cell),), {"judge": cell.judge, "condition": cell.condition}) for cell in cells]
+    grid = b.table("glance", w.v("caption.glance"), [w.t("head.judge")], specs, [("", members)], [w.v("note.glance")])
+    return None if grid is None else replace(grid, compact=True)
+
+
+def _delta_word(b: Builder) -> Callable[[Row], str]:
+    """The verdict between two pools in a word or two."""
+
+    def word(row: Row) -> str:
+        place = {name: getattr(row, name) for name in ("question", "pool", "pool_b", "judge", "condition", "slice")}
+        verdict = b.view.row("verdict", **place)
+        label = None if verdict is None else verdict.label
+        return "" if label is None else b.words.label("verdict", label, row.pool, row.pool_b)
+
+    return word
 
 
 def _pool_word(b: Builder) -> Callable[[Row], str]:

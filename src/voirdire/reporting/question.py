@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from voirdire.reporting import decomposition, experiment, figures, speccurve_section, tables, verdicts
+from voirdire.reporting import decomposition, experiment, figures, pairwise, speccurve_section, tables, verdicts
 from voirdire.reporting.access import Cell, View
 from voirdire.reporting.blocks import Bullets, Figure, Folded, Items, Section, Text
-from voirdire.reporting.grid import Builder, Column, Entry, Grid, Line
+from voirdire.reporting.grid import Builder, Column, Entry, Grid, Line, Member
 from voirdire.reporting.items import cards
 
 MOST_ROWS = 60
@@ -26,7 +26,7 @@ def pool_sections(b: Builder) -> list[Section]:
     section.blocks += [
         grid for grid in (tables.pools(b), *tables.pairs(b), tables.roles(b), tables.role_tests(b)) if grid
     ]
-    sections = [section]
+    sections = [section, *(pairwise.of_pools(b) if b.view.votes(b.question) else ())]
     if b.view.many_pools:
         matrix = Section("matrix", w.t("section.matrix"), 3)
         for name in ("cross_pool_mad", "cross_pool_tv", "cross_pool_pearson"):
@@ -43,14 +43,15 @@ def pool_sections(b: Builder) -> list[Section]:
 def judge_sections(b: Builder, folder: Path | None) -> list[Section]:
     """Whose judgment does each judge approximate?"""
     cells, controls = b.view.main_cells(), b.view.controls(b.question)
+    votes = b.view.votes(b.question)
     found = [
-        *decomposition.sections(b),
+        *(() if votes else decomposition.sections(b)),
         _against(b, cells, controls),
         *(
             _pair(b, number, pair, cells, b.view.pair_controls(b.question, pair))
             for number, pair in enumerate(b.view.pairs(b.question))
         ),
-        *speccurve_section.sections(b),
+        *(pairwise.of_judges(b, cells, _members(b)) if votes else speccurve_section.sections(b)),
         _distributions(b, cells),
         _scale_use(b, cells, controls),
         _slices(b, cells),
@@ -58,6 +59,11 @@ def judge_sections(b: Builder, folder: Path | None) -> list[Section]:
         *(_items(b, number, pair, folder) for number, pair in enumerate(b.view.pairs(b.question))),
     ]
     return [section for section in found if section.blocks]
+
+
+def _members(b: Builder) -> Callable[[Sequence[Cell]], tuple[list[str], list[Member]]]:
+    """The headings and rows of a table of judges."""
+    return lambda cells: (tables.cell_heads(b, cells), tables.cell_members(b, cells, cells))
 
 
 def _against(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell]) -> Section:
@@ -69,10 +75,10 @@ def _against(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell]) -> Sec
     if main is None:
         return section
     shown = tables.detail_pools(b)
-    chart = figures.distance(b.view, w, b.question, shown, cells, controls)
-    if chart is not None:
-        section.blocks.append(_figure("mae", chart, w.t("figure.mae"), w.t("figure.mae_alt", pools=w.list(shown))))
-    section.blocks += [Text((w.t("judges_intro"),)), main]
+    votes = b.view.votes(b.question)
+    figure = pairwise.agreement_figure(b, shown, cells) if votes else _distance_figure(b, shown, cells, controls)
+    section.blocks += [figure] if figure is not None else []
+    section.blocks += [Text((w.v("intro.judges") if votes else w.t("judges_intro"),)), main]
     if not few:
         grid = tables.against_pools(b, (), controls, "judges-controls", w.t("caption.controls"))
         section.blocks += _folded(b, w.t("fold.controls"), grid)
@@ -81,6 +87,16 @@ def _against(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell]) -> Sec
         grid = tables.against_pools(b, detail, (), "judges-cells", w.t("caption.judges_cells"))
         section.blocks += _folded(b, w.t("fold.cells", count=len(detail)), grid)
     return section
+
+
+def _distance_figure(
+    b: Builder, shown: Sequence[str], cells: Sequence[Cell], controls: Sequence[Cell]
+) -> Figure | None:
+    w = b.words
+    chart = figures.distance(b.view, w, b.question, shown, cells, controls)
+    if chart is None:
+        return None
+    return _figure("mae", chart, w.t("figure.mae"), w.t("figure.mae_alt", pools=w.list(list(shown))))
 
 
 def _folded(b: Builder, summary: str, *grids: Grid | None) -> list[Any]:
@@ -104,7 +120,8 @@ def _pair(b: Builder, number: int, pair: tuple[str, str], cells: Sequence[Cell],
     grid = tables.pair_table(b, pair, cells, controls, place)
     if grid is None:
         return section
-    section.blocks.append(Text((w.t("pair_intro", **names), *_gate_words(b, pair)), "plain"))
+    intro = w.v("intro.pair", **names) if b.view.votes(b.question) else w.t("pair_intro", **names)
+    section.blocks.append(Text((intro, *_gate_words(b, pair)), "plain"))
     chart = figures.tilt(b.view, w, b.question, pair, cells, controls)
     if chart is not None:
         section.blocks.append(
@@ -137,7 +154,7 @@ def _distributions(b: Builder, cells: Sequence[Cell]) -> Section:
     w = b.words
     section = Section("distributions", w.t("section.distributions"), 3)
     shares, levels = shares_of(b, cells)
-    chart = figures.distributions(shares, levels, b.view, w)
+    chart = figures.distributions(shares, levels, b.view, w) if len(levels) > 1 else None
     if chart is not None:
         data = _shares_grid(b, shares, levels)
         section.blocks.append(
@@ -208,11 +225,12 @@ def _shares_grid(b: Builder, shares: list[dict[str, Any]], levels: Sequence[str]
 
 def _scale_use(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell]) -> Section:
     w = b.words
-    section = Section("scale", w.t("section.scale"), 3)
+    section = Section("scale", w.v("section.answers") if b.view.votes(b.question) else w.t("section.scale"), 3)
     grid = tables.scale_use(b, cells, controls, "scale", w.t("caption.scale"))
     if grid is None:
         return section
-    section.blocks += [Text((w.t("scale_intro"),)), grid]
+    intro = () if b.view.votes(b.question) else (Text((w.t("scale_intro"),)),)
+    section.blocks += [*intro, grid]
     detail = b.view.detail_cells()
     if detail:
         cells_grid = tables.scale_use(b, detail, (), "scale-cells", w.t("caption.scale"))

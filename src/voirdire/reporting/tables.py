@@ -54,7 +54,43 @@ FURTHER = (
 SCALE = ("mean_rating", "share_low", "share_high", "repeat_alpha", "repeat_sd", "missing_share")
 SCALE_POOL = ("floor_recovery", "spread.sd_ratio", "spread.slope")
 DISTANCE = ("distribution.w1", "distribution.w1_floor", "distribution.js", "distribution.js_floor")
+VOTES: dict[tuple[str, ...], tuple[str, ...]] = {
+    POOL: (
+        "n_items", "n_ratings", "n_raters", "raters_per_item", "agreement.human", "agreement.best", "alpha",
+        "reliability", "gate", "preference.strength", "preference.rms", "preference.ties", "position.raters",
+    ),
+    PAIR: ("cross_pool_tv", "preference.reversed", "cross_pool_preference_r"),
+    ANCHORS: (),
+    AGAINST: (
+        "agreement", "agreement.best", "agreement.human", "mae_vs_constant", "agreement:ties=out",
+        "plurality_agreement", "preference_r", "verdict",
+    ),
+    CENTRE: ("delta", "tilt:form=ratio", "delta_test.t_p_holm", "verdict"),
+    FURTHER: (
+        "delta_test.wilcoxon_p", "delta_test.wilcoxon_p_holm", "delta_test.wilcoxon_p_bh", "delta_test.n_zero",
+        "delta_test.t_p", "delta_test.t_p_bh",
+    ),
+    SCALE: ("ties_given", "repeat_alpha", "missing_share"),
+    SCALE_POOL: (),
+    DISTANCE: ("distribution.js:form=per_item", "distribution.js_floor:form=per_item"),
+}  # fmt: skip
+"""The columns of a question that asks for votes between two things, by those that they stand for."""
+OF_THE_POOL = ("ceiling.own", "agreement.best", "agreement.human")
 ROLES = ("placement", "subjectivity", "subjectivity:unit=ratings", "recognizability")
+
+
+def of(b: Builder, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The statistics of a table: these, or those that stand for them where a question asks for votes."""
+    return VOTES.get(names, names) if b.view.votes(b.question) else names
+
+
+def _without_pool(b: Builder, spec: Spec) -> Spec:
+    """A column of what belongs to the pool alone, and of votes with a heading of their own."""
+    if spec.statistic in OF_THE_POOL:
+        return Spec(spec.statistic, place={"judge": "", "condition": ""})
+    if spec.statistic == "mae_vs_constant" and b.view.votes(b.question):
+        return Spec(spec.statistic, title=b.words.v("head.blind"))
+    return spec
 
 
 def specs(names: Sequence[str], **place: str) -> list[Spec]:
@@ -65,7 +101,7 @@ def specs(names: Sequence[str], **place: str) -> list[Spec]:
 def pools(b: Builder) -> Grid | None:
     """Each pool: how many, how reliable, the gate's outcome."""
     members: list[Member] = [((pool,), {"pool": pool}) for pool in b.view.pools_of(b.question)]
-    return b.table("pools", b.words.t("caption.pools"), [b.words.t("head.pool")], specs(POOL), [("", members)])
+    return b.table("pools", b.words.t("caption.pools"), [b.words.t("head.pool")], specs(of(b, POOL)), [("", members)])
 
 
 def pair_members(b: Builder) -> list[Member]:
@@ -79,7 +115,8 @@ def pairs(b: Builder) -> list[Grid]:
     heads = [w.t("head.pool_a"), w.t("head.pool_b")]
     parts = (("pairs", PAIR), ("gap", GAP), ("anchors", ANCHORS))
     grids = [
-        b.table(name, w.t(f"caption.{name}"), heads, specs(names), [("", pair_members(b))]) for name, names in parts
+        b.table(name, w.t(f"caption.{name}"), heads, specs(of(b, names)), [("", pair_members(b))])
+        for name, names in parts
     ]
     return [grid for grid in grids if grid]
 
@@ -167,10 +204,7 @@ def against_pools(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell], n
         ("", with_pools(b, cell_members(b, cells, cells))),
         (w.t("control_judges"), with_pools(b, cell_members(b, controls, cells))),
     ]
-    columns = [
-        Spec(s.statistic, place={"judge": "", "condition": ""}) if s.statistic == "ceiling.own" else s
-        for s in specs(AGAINST)
-    ]
+    columns = [_without_pool(b, spec) for spec in specs(of(b, AGAINST))]
     return b.table(name, caption, [*cell_heads(b, cells), w.t("head.pool")], columns, groups)
 
 
@@ -180,7 +214,7 @@ def pair_table(
     """Each judge between two pools, with the control judges beside it."""
     w = b.words
     place = {"pool": pair[0], "pool_b": pair[1]}
-    columns = [_titled(b, spec) for spec in specs(CENTRE, **place)]
+    columns = [_titled(b, spec) for spec in specs(of(b, CENTRE), **place)]
     groups = [("", cell_members(b, cells, cells)), (w.t("control_judges"), cell_members(b, controls, cells))]
     caption = w.t("caption.pair", a=pair[0], b=pair[1])
     return b.table(name, caption, cell_heads(b, cells), columns, groups)
@@ -190,11 +224,12 @@ def pair_details(b: Builder, pair: tuple[str, str], cells: Sequence[Cell], name:
     """Further tests, the percentage of the gap, and equal raters."""
     w = b.words
     place = {"pool": pair[0], "pool_b": pair[1]}
+    votes = b.view.votes(b.question)
     human = [
         Spec("percent_of_human", title=w.t("percent_against", pool=target), place={"pool": target, "pool_b": other})
-        for target, other in (pair, pair[::-1])
+        for target, other in ((pair, pair[::-1]) if not votes else ())
     ]
-    columns = [*human, *(_titled(b, spec) for spec in specs(FURTHER, **place))]
+    columns = [*human, *(_titled(b, spec) for spec in specs(of(b, FURTHER), **place))]
     caption = w.t("caption.pair_details", a=pair[0], b=pair[1])
     return b.table(name, caption, cell_heads(b, cells), columns, [("", cell_members(b, cells, cells))])
 
@@ -215,9 +250,9 @@ def detail_pools(b: Builder) -> list[str]:
 
 def scale_use(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell], name: str, caption: str) -> Grid | None:
     """How a judge uses the scale, and how it spreads its ratings beside each pool."""
-    columns = specs(SCALE)
+    columns = specs(of(b, SCALE))
     for pool in detail_pools(b):
-        columns += [Spec(name, group=pool, place={"pool": pool}) for name in SCALE_POOL]
+        columns += [Spec(name, group=pool, place={"pool": pool}) for name in of(b, SCALE_POOL)]
     groups = [("", cell_members(b, cells, cells)), (b.words.t("control_judges"), cell_members(b, controls, cells))]
     return b.table(name, caption, cell_heads(b, cells), columns, groups)
 
@@ -226,8 +261,8 @@ def distances(b: Builder, cells: Sequence[Cell]) -> Grid | None:
     """Distance of the judge's ratings from each pool's, as distributions, and after recalibration."""
     w = b.words
     members = with_pools(b, cell_members(b, cells, cells))
-    columns = specs(DISTANCE)
-    for pool in detail_pools(b):
+    columns = specs(of(b, DISTANCE))
+    for pool in detail_pools(b) if not b.view.votes(b.question) else ():
         title = w.t("recalibrated_on", pool=pool)
         columns.append(Spec("recalibrated_mae", f"fit={quote(pool)}", title))
     return b.table(
@@ -239,12 +274,14 @@ def slice_maps(b: Builder, cells: Sequence[Cell]) -> list[Grid]:
     """Slices by judges as heat maps: T for each pair, MAE for each pool."""
     w = b.words
     found: list[Grid | None] = []
-    for place, (a, c) in enumerate(b.view.pairs(b.question)):
+    votes = b.view.votes(b.question)
+    for place, (a, c) in enumerate(b.view.pairs(b.question) if not votes else ()):
         caption = w.t("caption.slices_tilt", a=a, b=c)
         found.append(slice_map(b, f"slices-tilt-{place + 1}", "tilt", {"pool": a, "pool_b": c}, cells, caption))
     for place, pool in enumerate(detail_pools(b)):
-        caption = w.t("caption.slices_mae", pool=pool)
-        found.append(slice_map(b, f"slices-mae-{place + 1}", "mae", {"pool": pool}, cells, caption))
+        caption = w.v("caption.slices", pool=pool) if votes else w.t("caption.slices_mae", pool=pool)
+        statistic = "agreement" if votes else "mae"
+        found.append(slice_map(b, f"slices-{statistic}-{place + 1}", statistic, {"pool": pool}, cells, caption))
     return [grid for grid in found if grid]
 
 

@@ -7,13 +7,15 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from voirdire.reporting import headline, tables, verdicts
+from voirdire.reporting import headline, pairwise, tables, verdicts
 from voirdire.reporting.access import ProfileLike, View
 from voirdire.reporting.grid import Builder, Footnotes, Grid
 from voirdire.reporting.words import Words
 
 MOST_JUDGES = 12
 WIDTH = 100
+MOST_THINGS = 12
+VOTES = ("n_items", "n_raters", "agreement.human", "agreement.best", "reliability", "gate")
 SHOWN = ("n_items", "n_raters", "alpha", "reliability", "gate")
 
 
@@ -42,7 +44,9 @@ def renderables(profile: ProfileLike, lang: str = "en", report: Path | str | Non
     for entry in judged:
         parts += _question(view, words, entry["id"], several=len(view.questions) > 1)
     if view.judged and view.judges:
-        first = view.pairs(judged[0]["id"])[:1]
+        rated = [entry["id"] for entry in judged if not view.votes(entry["id"])]
+        first = view.pairs(rated[0])[:1] if rated else []
+        parts += [] if rated else [Text(words.v("caution"))]
         parts += [Text(words.t("caution.tilt", a=a, b=b)) for a, b in first]
     parts.append(Text(words.t("on_this_corpus" if view.judged and view.judges else "on_this_corpus_of_pools")))
     if report is not None:
@@ -55,12 +59,13 @@ def _question(view: View, words: Words, question: str, several: bool) -> list[An
 
     parts: list[Any] = [Text(words.t("question_label", question=question)), Text()] if several else []
     cells = view.main_cells()[:MOST_JUDGES] if question in view.judged else []
-    parts += _listed(headline.opened(view, words, question, cells))
+    parts += _listed([] if view.votes(question) else headline.opened(view, words, question, cells))
     grid = pools_grid(view, words, question)
     if grid is not None:
         parts += [_rich(grid), Text()]
     parts += [Text(sentence) for sentence in verdicts.pool_sentences(view, words, question)]
     parts.append(Text())
+    parts += _things(view, words, question)
     if question not in view.judged:
         return parts
     parts += _listed(
@@ -69,6 +74,16 @@ def _question(view: View, words: Words, question: str, several: bool) -> list[An
     if len(view.main_cells()) > MOST_JUDGES:
         parts.append(Text(words.t("terminal.more", count=len(view.main_cells()) - MOST_JUDGES)))
     return parts
+
+
+def _things(view: View, words: Words, question: str) -> list[Any]:
+    """Of votes between two things, who prefers what; nothing where there are too many things."""
+    from rich.text import Text
+
+    if not view.votes(question):
+        return []
+    grid = pairwise.preferred(Builder(view, words, Footnotes(), question, 1.0), "")
+    return [] if grid is None or len(grid.lines) > MOST_THINGS else [_rich(grid), Text()]
 
 
 def _listed(entries: Sequence[tuple[str, tuple[str, ...]]]) -> list[Any]:
@@ -87,8 +102,9 @@ def pools_grid(view: View, words: Words, question: str) -> Grid | None:
     """The table of pools with its few most needed columns."""
     builder = Builder(view, words, Footnotes(), question, verdicts.width_of(view, question))
     members = [((View.clean(pool),), {"pool": pool}) for pool in view.pools_of(question)]
+    shown = VOTES if view.votes(question) else SHOWN
     return builder.table(
-        "", words.t("terminal.pools", question=question), [words.t("head.pool")], tables.specs(SHOWN), [("", members)]
+        "", words.t("terminal.pools", question=question), [words.t("head.pool")], tables.specs(shown), [("", members)]
     )
 
 

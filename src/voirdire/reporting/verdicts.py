@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from voirdire.reporting import pairwise
 from voirdire.reporting.access import Cell, Row, View
 from voirdire.reporting.words import Words
 
 POOL_LABELS = ("as_near_as_rater", "better_than_constant", "worse_than_rater", "no_better_than_constant", "cannot_say")
 PAIR_LABELS = ("nearer_a", "nearer_b", "sign_conflict", "undecided", "cannot_say")
 LEAST = 30
+VOTES = ("as_near_as_rater", "better_than_constant", "worse_than_rater", "no_better_than_constant")
+"""Verdicts that read otherwise where a question asks for votes between two things."""
 GATES = ("pass", "pass_low_alpha", "fail", "unknown", "not_asked")
 
 
@@ -39,6 +42,10 @@ def _pool_sentence(view: View, words: Words, question: str, cell: Cell, pool: st
     if label is None:
         return ""
     key = _why(view, question, label, row, (pool,))
+    if view.votes(question):
+        sentence = _of_votes(words, key, pool)
+        numbers = pairwise.numbers(view, words, place)
+        return words.t("with_number", sentence=sentence, number=words.list(numbers)) if numbers else sentence
     sentence = words.t(f"verdict.pool.{key}", pool=pool, least=LEAST)
     mae = view.row("mae", **place)
     if mae is None or mae.value is None:
@@ -48,6 +55,12 @@ def _pool_sentence(view: View, words: Words, question: str, cell: Cell, pool: st
     if label == "no_better_than_constant" and against is not None and against.value is not None:
         numbers.append(_numbers(words, against, width_of(view, question)))
     return words.t("with_number", sentence=sentence, number=words.list(numbers))
+
+
+def _of_votes(words: Words, key: str, pool: str) -> str:
+    """The verdict on a pool, of a question that asks for votes."""
+    own = f"verdict.{key}"
+    return words.v(own, pool=pool) if key in VOTES else words.t(f"verdict.pool.{key}", pool=pool, least=LEAST)
 
 
 def _pools_by_label(view: View, words: Words, question: str, cell: Cell) -> list[str]:
@@ -60,6 +73,8 @@ def _pools_by_label(view: View, words: Words, question: str, cell: Cell) -> list
             by_key.setdefault(_why(view, question, label, row, (pool,)), []).append(pool)
     order = [*POOL_LABELS, "cannot_say_few", "cannot_say_gate"]
     keys = sorted(by_key, key=order.index)
+    if view.votes(question):
+        return [_of_votes(words, key, words.list(by_key[key])) for key in keys]
     return [words.t(f"verdict.pool.{key}", pool=words.list(by_key[key]), least=LEAST) for key in keys]
 
 
@@ -72,6 +87,8 @@ def _pair_sentence(view: View, words: Words, question: str, cell: Cell, pair: tu
     key = _undecided(view, place) if label == "undecided" else _why(view, question, label, row, pair)
     if label in {"nearer_a", "nearer_b"} and view.row("orientation.verdict", **place) is not None:
         key = f"{label}_told"
+    if view.votes(question):
+        return _pair_of_votes(view, words, place, label, key)
     sentence = words.t(f"verdict.pair.{key}", a=pair[0], b=pair[1], least=LEAST)
     tilt = view.row("tilt", **place)
     if tilt is None or tilt.value is None or label == "cannot_say":
@@ -81,6 +98,15 @@ def _pair_sentence(view: View, words: Words, question: str, cell: Cell, pair: tu
     if permuted is None or permuted.value is None:
         return sentence
     return words.t("then", first=sentence, second=words.t("verdict.permuted", value=_number(words, permuted)))
+
+
+def _pair_of_votes(view: View, words: Words, place: dict[str, str], label: str, key: str) -> str:
+    """The verdict between two pools, of a question that asks for votes, with delta."""
+    names = {"a": place["pool"], "b": place["pool_b"]}
+    near = label in {"nearer_a", "nearer_b"}
+    sentence = words.v(f"verdict.{label}", **names) if near else words.t(f"verdict.pair.{key}", least=LEAST, **names)
+    told = pairwise.delta(view, words, place)
+    return words.t("then", first=sentence, second=told) if told else sentence
 
 
 def _undecided(view: View, place: dict[str, str]) -> str:

@@ -44,6 +44,11 @@ SIGNED = frozenset(
         "mae_vs_constant",
         "equalised.delta",
         "equalised.tilt",
+        "preferred_share.gap",
+        "preferred_share.difference",
+        "position.bias",
+        "position.effect",
+        "position.raters",
     }
 )
 SHARES = frozenset(
@@ -88,6 +93,10 @@ class Words:
     def c(self, key: str, **fields: Any) -> str:
         """A sentence on the claims."""
         return text(f"claims.{key}", self.lang, **{name: View.clean(value) for name, value in fields.items()})
+
+    def v(self, key: str, **fields: Any) -> str:
+        """A sentence on votes between two things."""
+        return text(f"report_pairwise.{key}", self.lang, **{name: View.clean(value) for name, value in fields.items()})
 
     def statistic(self, name: str, params: str = "") -> str:
         """A statistic's name in plain words."""

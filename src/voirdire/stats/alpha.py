@@ -97,7 +97,10 @@ def alpha(counts: Array, values: Array, level: str, *, draws: int = 0, rng: np.r
     n = int(pairable.sum())
     if n == 0:
         return Alpha(None, "no_pairable", 0, np.empty(0))
-    patterns, times = np.unique(np.asarray(counts, dtype=float)[pairable], axis=0, return_counts=True)
+    kept = np.array(counts, dtype=float)[pairable]
+    if level == PAIRWISE:
+        kept[:, :2] = -np.sort(-kept[:, :2], axis=1)
+    patterns, times = np.unique(kept, axis=0, return_counts=True)
     used = patterns.any(0)
     used[:2] |= level == PAIRWISE
     patterns, levels = patterns[:, used], np.asarray(values, dtype=float)[used]

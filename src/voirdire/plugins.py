@@ -53,6 +53,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "parquet": f"{_IMPORTERS}.releases:PARQUET",
             "hf": f"{_IMPORTERS}.releases:HF",
             "croissant": f"{_IMPORTERS}.releases:CROISSANT",
+            "datasets": f"{_IMPORTERS}.datasets_folder:IMPORTER",
             "crowdkit": f"{_IMPORTERS}.crowdkit:IMPORTER",
             "wide": f"{_IMPORTERS}.wide:IMPORTER",
         },

@@ -160,8 +160,9 @@ def _where(left: Left, lang: str) -> str:
     files: dict[str, list[str]] = {}
     for file, line in left.places:
         files.setdefault(file, []).append(str(line))
+    alike = len({Path(file).name for file in files}) < len(files)
     shown = [
-        text("importing.done.lines", lang, file=show.clean(Path(file).name), lines=", ".join(lines))
+        text("importing.done.lines", lang, file=show.clean(file if alike else Path(file).name), lines=", ".join(lines))
         for file, lines in files.items()
     ]
     more = text("importing.done.and_more", lang) if left.count > len(left.places) else ""

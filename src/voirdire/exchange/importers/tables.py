@@ -29,6 +29,7 @@ from voirdire.exchange.manifest import manifest_text
 from voirdire.exchange.release_tables import as_csv
 from voirdire.exchange.told import MANIFEST
 from voirdire.tables import Table, read_table
+from voirdire.texts import text
 
 __all__ = [
     "ITEMS", "JUDGMENTS", "QUESTIONS", "RATERS", "RATINGS",
@@ -56,6 +57,17 @@ class Finished:
     tables: Mapping[str, pl.DataFrame]
     settings: Mapping[str, Any]
     notes: tuple[Note, ...]
+
+
+class UnreadableError(InputError):
+    """What the reader of an audit says of the folder, and how to say in an import what is an option there.
+
+    Its fields are those of the reader's error, and ``reader``, that error.
+    """
+
+    def message(self, lang: str = "en") -> str:
+        """The reader's sentence and our own."""
+        return text(self.key, lang, why=self.fields["reader"].message(lang))
 
 
 def finish(found: Tables, options: ImportOptions, name: str) -> Finished:
@@ -109,7 +121,7 @@ def read_back(folder: Path, shown: Path) -> tuple[Note, ...]:
             read_judgments(JudgmentOptions(folder, duplicates="repeat"), corpus)
     except VoirdireError as error:
         error.fields = {key: _moved(value, folder, shown) for key, value in error.fields.items()}
-        raise
+        raise UnreadableError("importing.unreadable", **error.fields, reader=error) from error
     notes = [Note("importing.note.twice", {"count": twice}, "warning")] if twice else []
     wanted = ("input.note.one_pool", "input.note.no_pool")
     notes += [

@@ -1,9 +1,9 @@
 """Wide tables of ratings, a cell a rating: for irrCAC a row a subject, for krippendorff a row a rater.
 
 irrCAC (Python 0.4: ``CAC(ratings)``) takes raw ratings with subjects as rows and raters as columns, with or without a
-column of the subjects' names (``Units``). krippendorff (0.9: ``alpha(reliability_data)``) takes coders as rows and units
-as columns, with nan for a missing value, which its example writes as ``*``. The two are transposed to each other. Which
-one a file is, is taken from its header and first column, where these say it; it is asked otherwise.
+column of the subjects' names (``Units``). krippendorff (0.9: ``alpha(reliability_data)``) takes coders as rows and
+units as columns, with nan for a missing value, which its example writes as ``*``. The two are transposed to each
+other. Which one a file is, is taken from its header and first column, where these say it; it is asked otherwise.
 """
 
 from __future__ import annotations

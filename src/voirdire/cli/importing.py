@@ -165,5 +165,5 @@ def _where(left: Left, lang: str) -> str:
         text("importing.done.lines", lang, file=show.clean(file if alike else Path(file).name), lines=", ".join(lines))
         for file, lines in files.items()
     ]
-    more = text("importing.done.and_more", lang) if left.count > len(left.places) else ""
+    more = text("importing.done.and_more", lang) if left.more else ""
     return text("importing.done.where", lang, places="; ".join(shown), more=more)

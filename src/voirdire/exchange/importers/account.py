@@ -31,15 +31,19 @@ class Placed(Protocol):
 
 @dataclass(slots=True)
 class Left:
-    """Answers left out for one reason: how many, and (file, line) of the first ones."""
+    """Answers left out for one reason: how many, (file, line) of the first ones, and whether there are more."""
 
     count: int = 0
     places: list[tuple[str, int]] = field(default_factory=list)
+    more: bool = False
 
     def add(self, n: int, at: Placed | None) -> None:
         """Count n more."""
         self.count += n
-        if at is not None and len(self.places) < SHOWN_PLACES and (at.file, at.line) not in self.places:
+        if at is None or (at.file, at.line) in self.places:
+            return
+        self.more = len(self.places) == SHOWN_PLACES
+        if not self.more:
             self.places.append((at.file, at.line))
 
 

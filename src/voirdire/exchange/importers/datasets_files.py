@@ -96,7 +96,7 @@ def first_records(path: Path, count: int = 20) -> tuple[list[dict[str, Any]], Pa
         elif part.file.suffix == ".arrow":
             rows = pl.read_ipc_stream(part.file, n_rows=count).to_dicts()
         else:
-            rows = [one.value for one, _ in zip(part.records(Account()), range(count), strict=False)]
+            rows = [one.value for one, _ in zip(part.records(Account(skip_broken=True)), range(count), strict=False)]
     except (InputError, pl.exceptions.PolarsError, OSError, ValueError, IndexError):
         return [], None
     return [row for row in rows if isinstance(row, dict)], part

@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -187,9 +188,11 @@ def parse_lines(text: str, file: str, account: Account) -> Iterator[Record]:
 
 
 def delimited_records(
-    path: Path, account: Account, encoding: str | None = None
+    path: Path, account: Account, encoding: str | None = None, *, header: bool = True
 ) -> tuple[tuple[str, ...], Iterator[Record]]:
     r"""Column names of a csv or tsv file, and its rows as records of texts; empty cells are None.
+
+    header : whether the first row names the columns; they are called 1, 2, ... otherwise
 
     The delimiter is found (``, ; tab |``). A row with more or fewer fields than the header is broken.
 
@@ -203,10 +206,12 @@ def delimited_records(
     text, file = read_text(path, encoding), str(path)
     head = text[: text.find("\n")] if "\n" in text else text
     rows = _rows(text, "\t" if ".tsv" in path.suffixes else sniff(head), file)
-    names = next(rows, (1, []))[1]
-    if not names:
+    first = next(rows, (1, []))
+    if not first[1]:
         raise InputError("input.file_empty", file=file)
-    columns = tuple(header_names(names, file))
+    if not header:
+        rows = chain([first], rows)
+    columns = tuple(header_names(first[1] if header else [str(n + 1) for n in range(len(first[1]))], file))
     return columns, _named(rows, columns, file, account)
 
 

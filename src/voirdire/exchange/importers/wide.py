@@ -9,7 +9,7 @@ other. Which one a file is, is taken from its header and first column, where the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ WORDS = {
 UNNAMED = ("", "Unnamed: 0")
 """Headers of a column of names without a name of its own, as pandas writes and reads it."""
 ABSENT = ("*", "na", "nan", "")
+HEADER = ("yes", "no")
 SHOWN_ROWS = 20
 
 
@@ -79,12 +80,12 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
     rows: list[dict[str, Any]] = []
     notes = []
     given = options.setting("question", default="rating") or "rating"
+    named = options.setting("header", HEADER, HEADER[0]) == HEADER[0]
     for path in paths:
-        header, records = delimited_records(path, account)
-        listed = list(records)
-        shape = _shape(path, header, listed, options)
+        header, listed = _rows(path, account, named)
+        shape = _shape(path, header, listed, options, named)
         asked = given if len(paths) == 1 else path.name.split(".")[0]
-        found = _cells(listed, header, shape, asked, options, account)
+        found = _cells(listed, _labels(header, shape, named), shape, asked, options, account)
         rows += found
         notes.append(Note(f"wide.rows_are_{shape.rows}", {"file": path.name}))
         if not shape.named:
@@ -92,9 +93,28 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
     return Tables(ratings=frame(rows, RATINGS), notes=tuple(notes))
 
 
-def _shape(path: Path, header: Sequence[str], records: Sequence[Record], options: ImportOptions) -> Shape:
+def _rows(path: Path, account: Account, named: bool) -> tuple[tuple[str, ...], list[Record]]:
+    try:
+        header, records = delimited_records(path, account, header=named)
+    except InputError as error:
+        if error.key != "input.header_duplicate":
+            raise
+        raise InputError("wide.no_header", file=str(path), value=error.fields["column"]) from error
+    return header, list(records)
+
+
+def _labels(header: Sequence[str], shape: Shape, named: bool) -> dict[str, str]:
+    """Column -> what its ratings are of; without a header they are numbered behind the column of names."""
+    columns = header[1:] if shape.named else header
+    return {name: name if named else str(place) for place, name in enumerate(columns, start=1)}
+
+
+def _shape(
+    path: Path, header: Sequence[str], records: Sequence[Record], options: ImportOptions, has_header: bool
+) -> Shape:
+    first = [str(record.value[header[0]] or "") for record in records[:SHOWN_ROWS]]
     corner = (head_columns(path) or ("",))[0]
-    found = shape_of([corner, *header[1:]], [str(record.value[header[0]] or "") for record in records[:SHOWN_ROWS]])
+    found = shape_of([corner, *header[1:]], first) if has_header else shape_of(["-"], first)
     rows = options.setting("rows", (ITEMS, RATERS)) or found.rows
     named = {"first": True, "none": False}.get(options.setting("ids", ("first", "none")) or "", found.named)
     if rows is None:
@@ -105,23 +125,27 @@ def _shape(path: Path, header: Sequence[str], records: Sequence[Record], options
 
 
 def _cells(
-    records: Iterable[Record], header: Sequence[str], shape: Shape, asked: str, options: ImportOptions, account: Account
+    records: Sequence[Record],
+    columns: Mapping[str, str],
+    shape: Shape,
+    asked: str,
+    options: ImportOptions,
+    account: Account,
 ) -> list[dict[str, Any]]:
     """A row a cell that holds a rating. A row without its name has its number, counted from 1."""
     absent = {*ABSENT, *(word.strip().casefold() for word in options.settings.get("missing", "").split(","))}
-    columns = [name for name in header if not (shape.named and name == header[0])]
     rows = []
     for number, record in enumerate(records, start=1):
         with account.record(record):
             account.read(len(columns))
-            name = record.need(header[0], str) if shape.named else str(number)
+            name = record.need(next(iter(record.value)), str) if shape.named else str(number)
             found = []
-            for column in columns:
+            for column, label in columns.items():
                 value = record.value[column]
                 if value is None or value.casefold() in absent:
                     account.left(MISSING, at=record)
                     continue
-                item, rater = (name, column) if shape.rows == ITEMS else (column, name)
+                item, rater = (name, label) if shape.rows == ITEMS else (label, name)
                 found.append({"item_id": item, "rater_id": rater, "question": asked, "rating": value})
             account.took(len(found))
             rows += found
@@ -157,6 +181,7 @@ IMPORTER = Importer(
     settings={
         "rows": "wide.settings.rows",
         "ids": "wide.settings.ids",
+        "header": "wide.settings.header",
         "question": "wide.settings.question",
         "missing": "wide.settings.missing",
     },

@@ -49,6 +49,7 @@ CASES = {
         Case("viescore", "viescore", options=("--judge-scale", "0:10")),
         Case("viescore undeclared", "viescore"),
         Case("cems_pairs", "cems_pairs", "validate"),
+        Case("cems_pairs votes", "cems_pairs", "validate", ("--level", "pairwise")),
     )
 }
 

@@ -52,7 +52,13 @@ def _add_rows(writer: FullCells, k: int, found: Array, reasons: list[str | None]
     w1, js, n = found[0], found[1], np.nan_to_num(found[2]).astype(int)
     form: dict[str, Any] = {} if params else {"form": "overall"}
     if writer.context.panel.question.scale.nominal:
-        writer.add("distribution.w1", np.full(len(w1), np.nan), (k,), reason=order_reason(writer.context.panel.question.scale), params=params)
+        writer.add(
+            "distribution.w1",
+            np.full(len(w1), np.nan),
+            (k,),
+            reason=order_reason(writer.context.panel.question.scale),
+            params=params,
+        )
     else:
         writer.add("distribution.w1", w1, (k,), reason=reasons, n=n, params=params, **form)
     writer.add("distribution.js", js, (k,), reason=reasons, n=n, params=params, unit="distance_base_2", **form)

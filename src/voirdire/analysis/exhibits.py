@@ -144,7 +144,9 @@ def _named(items: pl.DataFrame, scale: Scale) -> list[tuple[str, ...]]:
     if columns is None:
         return [scale.labels] * items.height
     names = items.select(pl.col(column).cast(pl.String) for column in columns).rows()
-    return [(*(name or label for name, label in zip(row, scale.labels, strict=False)), *scale.labels[2:]) for row in names]
+    return [
+        (*(name or label for name, label in zip(row, scale.labels, strict=False)), *scale.labels[2:]) for row in names
+    ]
 
 
 def _plurality(context: Context, k: int, order: np.ndarray, named: Sequence[tuple[str, ...]]) -> list[str | None]:
@@ -157,9 +159,7 @@ def _plurality(context: Context, k: int, order: np.ndarray, named: Sequence[tupl
     ]
 
 
-def _ratings(
-    context: Context, judged: Judged, order: np.ndarray, named: Sequence[tuple[str, ...]]
-) -> dict[str, Any]:
+def _ratings(context: Context, judged: Judged, order: np.ndarray, named: Sequence[tuple[str, ...]]) -> dict[str, Any]:
     frame = judged.cells.frame
     ratings = judged.cube[: judged.n_cells, order]
     result: dict[str, Any] = {}

@@ -271,6 +271,7 @@ class Writer:
     sampler: ItemSampler
 
     def add(self, results: Sequence[Result], target: tuple[int, ...]) -> None:
+        """Rows of these results for a pool, a pair or a judge alone."""
         lacking = lacking_items(self.context, target, self.mask)
         texts = {apart: self.excluded.texts(lacking[apart]) for apart in (False, True)}
         for result in results:

@@ -98,7 +98,13 @@ def add_judged_preferences(context: Context, judged: Judged, corpus: Corpus) -> 
     mask = _every(panel)
     selections = judged.in_slice("all")
     writer = Writer(
-        context, judged, selections, "all", mask, excluded_of(judged, selections, mask), sampler_of(context, "all", mask)
+        context,
+        judged,
+        selections,
+        "all",
+        mask,
+        excluded_of(judged, selections, mask),
+        sampler_of(context, "all", mask),
     )
     cube = judged.cube[: judged.n_cells]
     for statistics, votes in _spoken_of(judged, things_of(corpus, panel), cube):

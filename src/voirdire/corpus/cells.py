@@ -56,7 +56,15 @@ def key_factors(frame: pl.DataFrame, key: Sequence[str], table: Table, options: 
         return KeyFactors(options.factors, not _repeated(frame, [*key, *options.factors]))
     if not _repeated(frame, key):
         return KeyFactors()
-    taken = (*key, "raw", "status", "_row", "_reason", "_column", *([SHOWN_FIRST, CODE] if CODE in frame.columns else []))
+    taken = (
+        *key,
+        "raw",
+        "status",
+        "_row",
+        "_reason",
+        "_column",
+        *([SHOWN_FIRST, CODE] if CODE in frame.columns else []),
+    )
     extra = [name for name in frame.columns if name not in taken]
     levels = {name: frame[name].n_unique() for name in extra if names.normal(name) not in PROVENANCE}
     candidates = [name for name, count in levels.items() if 2 <= count <= MAX_FACTOR_LEVELS]

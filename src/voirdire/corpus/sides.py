@@ -64,7 +64,9 @@ def _coded(shown: pl.DataFrame, scale: Scale, items: pl.DataFrame) -> pl.Series:
     columns = thing_columns(items.columns, scale)
     if columns is None:
         return found
-    names = items.select(pl.col("item_id", *columns).cast(pl.String)).rename(dict(zip(columns, ("_0", "_1"), strict=True)))
+    names = items.select(pl.col("item_id", *columns).cast(pl.String)).rename(
+        dict(zip(columns, ("_0", "_1"), strict=True))
+    )
     joined = shown.select(pl.col("item_id").cast(pl.String), _text=text)
     joined = joined.join(names, on="item_id", how="left", maintain_order="left")
     by_name = joined.select(

@@ -45,7 +45,9 @@ def _grid(b: Builder, name: str, caption: str, groups: Sequence[tuple[str, Seque
     if not blocks:
         return None
     marks = {entry.mark: entry.reason for _, lines in blocks for line in lines for entry in line.entries if entry.mark}
-    return Grid(name, caption, (b.words.v("head.thing"),), columns, tuple(blocks), (note,), tuple(sorted(marks.items())))
+    return Grid(
+        name, caption, (b.words.v("head.thing"),), columns, tuple(blocks), (note,), tuple(sorted(marks.items()))
+    )
 
 
 def _row(b: Builder, spec: Spec, thing: str) -> Row | None:
@@ -54,7 +56,9 @@ def _row(b: Builder, spec: Spec, thing: str) -> Row | None:
 
 def _column(b: Builder, spec: Spec, names: Sequence[str]) -> Column:
     row = next((row for thing in names if (row := _row(b, spec, thing)) is not None), None)
-    return Column(spec.title, spec.group, b.words.help(spec.statistic), None if row is None else b.footnotes.number(row))
+    return Column(
+        spec.title, spec.group, b.words.help(spec.statistic), None if row is None else b.footnotes.number(row)
+    )
 
 
 def preferred(b: Builder, name: str = "things") -> Grid | None:

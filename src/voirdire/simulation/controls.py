@@ -141,9 +141,7 @@ def _nominal_copies(row: dict[str, Floats], pairs: Sequence[tuple[str, str]]) ->
     return made | {f"midpoint_{a}_{b}_rounded": _plurality((row[a] + row[b]) / 2) for a, b in pairs}
 
 
-def _votes(
-    shares: Floats, pools: Sequence[str], pairs: Sequence[tuple[str, str]], scale: Scale
-) -> dict[str, Floats]:
+def _votes(shares: Floats, pools: Sequence[str], pairs: Sequence[tuple[str, str]], scale: Scale) -> dict[str, Floats]:
     """Controls of pairwise votes, (items, votes) each; shares (K, items, labels)."""
     items = shares.shape[1]
     made = {f"constant_{label}": np.full((items, 1), 2.0) for label in scale.labels[2:]}

@@ -101,7 +101,7 @@ def alpha(counts: Array, values: Array, level: str, *, draws: int = 0, rng: np.r
     if level == PAIRWISE:
         kept[:, :2] = -np.sort(-kept[:, :2], axis=1)
     patterns, times = np.unique(kept, axis=0, return_counts=True)
-    used = patterns.any(0)
+    used = np.asarray(patterns.any(0))
     used[:2] |= level == PAIRWISE
     patterns, levels = patterns[:, used], np.asarray(values, dtype=float)[used]
     point = float(alpha_of_weights(patterns, times[None].astype(float), levels, level)[0])

@@ -180,9 +180,7 @@ class Features:
             votes = self.votes
             if votes is not None and votes.shown is not None:
                 votes = replace(votes, shown=votes.shown[part])
-            yield Features(
-                self.pools, cube[part], min_gap=self.min_gap, constants=self.constants, loo=loo, votes=votes
-            )
+            yield Features(self.pools, cube[part], min_gap=self.min_gap, constants=self.constants, loo=loo, votes=votes)
 
     def totals(self, names: Sequence[str], target: tuple[int, ...] = ()) -> tuple[Array, ...]:
         """(C,) the sum over items of each of these features, a part of the cells at a time; nothing is kept."""

@@ -120,9 +120,7 @@ def preferred_share_judge(judged_for_thing: Array, judged_thing: Array) -> Array
 @feature("judge_pool")
 def judge_over_pool(f: Features, k: int) -> Array:
     """The judge's share for the thing less the pool's."""
-    return zero_where(
-        judged_with_pool(f, k) > 0, (np.nan_to_num(answer(f)) - preference(f, k)) * _thing(f) / 2
-    )
+    return zero_where(judged_with_pool(f, k) > 0, (np.nan_to_num(answer(f)) - preference(f, k)) * _thing(f) / 2)
 
 
 @feature("judge_pool")
@@ -155,7 +153,7 @@ def _shown(f: Features) -> Array:
 
 @feature("judge")
 def first_over_second(f: Features) -> Array:
-    """1 for an answer for the thing shown first, -1 for the other, 0 for a tie; the mean over answers of known order."""
+    """1 for an answer for the thing shown first, -1 for the other, 0 for a tie; the mean over those of known order."""
     sign = np.array([1.0, -1.0, 0.0])[np.nan_to_num(f.ratings).astype(int)]
     return np.nan_to_num(f.over_repeats(np.where(np.isnan(f.ratings), np.nan, sign) * _shown(f)))
 
@@ -209,14 +207,14 @@ def _orders(f: Features) -> tuple[Array, np.ndarray]:
 @additive(
     "position.consistency",
     per="judge",
-    features=("same_in_both", "in_both_orders"),
+    features=("same_in_both", "in_both_orders", "order_known"),
     n_of=1,
-    undefined=(empty(1, "one_order"),),
+    undefined=(empty(2, "no_order"), empty(1, "one_order")),
     scale=BY_SIDE,
     bounds="0 to 1",
     source=f"{MTBENCH}; share of items with the same answer when the sides are swapped",
 )
-def position_consistency(same_in_both: Array, in_both_orders: Array) -> Array:
+def position_consistency(same_in_both: Array, in_both_orders: Array, order_known: Array) -> Array:
     """How often the judge gives the same answer when the two things change sides."""
     return ratio(same_in_both, in_both_orders)
 

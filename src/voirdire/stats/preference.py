@@ -20,6 +20,7 @@ from voirdire.stats.agreement import CONSTANT, LEAST_DF
 from voirdire.stats.alignment import rated_mask
 from voirdire.stats.features import TIE, Array, Features, feature, zero_where
 
+Mask = npt.NDArray[np.bool_]
 SECTION = "estimators, Levels: pairwise votes"
 MTBENCH = "Zheng et al. 2023 (MT-Bench), section 4.1"
 
@@ -67,7 +68,7 @@ def mirrored(codes: Array) -> Array:
     return np.where(codes < 2, 1 - codes, codes)
 
 
-def canonical(item: npt.NDArray[np.int64], value: Array, is_b: npt.NDArray[np.bool_]) -> Array:
+def canonical(item: npt.NDArray[np.int64], value: Array, is_b: Mask) -> Array:
     """The votes with the things of each item in an order that the votes themselves give: the one with more first.
 
     item, value, is_b : (votes,). Where both have as many, the first pool's favourite comes first. What is drawn at
@@ -77,9 +78,9 @@ def canonical(item: npt.NDArray[np.int64], value: Array, is_b: npt.NDArray[np.bo
     array([0., 0., 2.])
     """
     sign = np.where(value < 2, 1.0 - 2.0 * value, 0.0)
-    both, of_a = (np.bincount(item, weights) for weights in (sign, np.where(is_b, 0.0, sign)))
-    turned = (both < 0) | ((both == 0) & (of_a < 0))
-    return np.where(turned[item], mirrored(value), value)
+    both, of_a = (np.asarray(np.bincount(item, weights)) for weights in (sign, np.where(is_b, 0.0, sign)))
+    favoured = np.take(np.where(both == 0, of_a, both), item)
+    return np.where(favoured < 0, mirrored(value), value)
 
 
 def blind_shares(shares: Array) -> Array:
@@ -99,7 +100,7 @@ def plurality_votes(shares: Array) -> Array:
     array([[ 0.,  1., nan],
            [ 1., nan, nan]])
     """
-    known = ~np.isnan(shares).any(1)
+    known: Mask = np.asarray(~np.isnan(shares).any(1))
     rounded = np.round(np.nan_to_num(shares), 9)
     top = (rounded == rounded.max(1, keepdims=True)) & known[:, None]
     places = np.where(top, np.arange(shares.shape[1], dtype=float), np.nan)
@@ -337,7 +338,7 @@ def majorities_differ(f: Features, a: int, b: int) -> Array:
     return _majorities(f, a, b)[0].astype(float)
 
 
-def _majorities(f: Features, a: int, b: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _majorities(f: Features, a: int, b: int) -> tuple[Mask, Mask]:
     first, second = preference(f, a), preference(f, b)
     present = (np.abs(first) > TIE) & (np.abs(second) > TIE)
     return present & (first * second < 0), present
@@ -377,7 +378,7 @@ for _name, _sides in (("prefer_ab", (0, 1)), ("prefer_aa", (0, 0)), ("prefer_bb"
 def _through_origin(cross: Array, left: Array, right: Array) -> Array:
     """sum(xy) / sqrt(sum(x^2) sum(y^2)), clipped to [-1, 1]; NaN where a side has no preference."""
     square = left * right
-    return np.clip(ratio(cross, np.sqrt(np.where(square <= CONSTANT**2, 0.0, square))), -1.0, 1.0)
+    return np.asarray(np.clip(ratio(cross, np.sqrt(np.where(square <= CONSTANT**2, 0.0, square))), -1.0, 1.0))
 
 
 @additive(
@@ -451,7 +452,7 @@ def said_tie(f: Features) -> Array:
 @feature("judge")
 def could_tie(f: Features) -> Array:
     """1 where the cell has an answer that may be a tie."""
-    return f.answered * float(_shares(f).shape[2] > 2)
+    return f.answered.astype(float) * float(_shares(f).shape[2] > 2)
 
 
 @additive(

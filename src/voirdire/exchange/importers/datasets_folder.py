@@ -75,6 +75,7 @@ def _part(part: Part, options: ImportOptions, account: Account, found: Found) ->
     if shape is not None:
         check_columns(shape, rows, options, file)
     if shape is None:
+        next(part.records(account), None)  # what cannot be read at all says so itself
         raise InputError("datasets.columns", file=file, known=", ".join(rows[0]) if rows else "-")
     for name in shape.ratings:
         labels = part.labels(shape.holder, name) if shape.holder else part.labels(name)

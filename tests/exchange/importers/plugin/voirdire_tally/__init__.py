@@ -1,0 +1,1 @@
+"""A small package that adds a format and a judge to voirdire."""

@@ -52,5 +52,5 @@ def test_n_and_exclusions_add_up(world: World) -> None:
         full = frame.filter(frame["statistic"] == name, frame["params"] == "", frame["judge"] == "j0")
         for row in full.filter(full["condition"] == "c0", full["slice"].is_in(list(sizes))).iter_rows(named=True):
             excluded = sum(int(part.split("=")[1]) for part in row["excluded"].split(";") if part)
-            by_scale = row["undefined"] in ("nominal_scale", "few_levels", "no_levels")
+            by_scale = row["undefined"] in ("nominal_scale", "pairwise_votes", "few_levels", "no_levels")
             assert by_scale or row["n"] + excluded == sizes[row["slice"]], row

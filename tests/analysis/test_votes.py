@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -34,7 +35,7 @@ ITEMS = pl.DataFrame({"item_id": ["tea-cola", "milk-tea"], "first": ["tea", "mil
 
 
 def audited(ratings: pl.DataFrame, judged_rows: pl.DataFrame | None = None, **options: Any) -> Profile:
-    read = read_corpus(CorpusOptions(ratings, level="pairwise", **({"items": ITEMS} | options)))
+    read = read_corpus(CorpusOptions(ratings, **({"items": ITEMS, "level": "pairwise"} | options)))
     made = None if judged_rows is None else read_judgments(JudgmentOptions(judged_rows), read)
     profile = evaluate(read, made, AuditOptions(draws=50, permutations=50))
     check(profile)
@@ -138,6 +139,45 @@ def test_two_labels_have_no_ties() -> None:
     assert found.meta["questions"][0]["scale"] == "pairwise:L/R"
     assert found.get("preference.ties", pool="us").undefined == "no_tie_label"
     assert "preferred_share" not in set(found.estimates["statistic"])
+
+
+def test_declared_in_the_questions_table() -> None:
+    """The words of the table are the labels, whatever they are called, and case does not matter."""
+    words = {"first": "Links", "second": "rechts", "tie": "egal"}
+    votes = table().with_columns(pl.col("rating").replace(words), question=pl.lit("better"))
+    questions = pl.DataFrame({"question": ["better"], "level": ["pairwise"], "labels": ["links|rechts|egal"]})
+    found = audited(votes, level=None, questions=questions)
+    assert found.meta["questions"][0]["labels"] == ["links", "rechts", "egal"]
+    assert found.get("agreement.best", pool="us").value == pytest.approx(2 / 3)
+
+
+def test_shares_without_raters() -> None:
+    """A pool that comes as shares of the labels is a reference of unknown reliability."""
+    shares = [("i", "us", "a", 0.5), ("i", "us", "b", 0.25), ("i", "us", "tie", 0.25)]
+    people = rated({"cn": {"i": (A, A)}})
+    made = corpus(people, VOTES, shares=shares, pools=("us", "cn")), judgments(judged({"m": {"i": B}}))
+    found = run(made)
+    assert found.get("agreement", pool="us", judge="m", condition="-").value == 0.25
+    assert found.get("agreement.best", pool="us").value == 0.5
+    assert found.get("agreement.human", pool="us").undefined == "aggregate_pool"
+    assert found.get("reliability", pool="us").undefined == "aggregate_pool"
+    assert found.get("delta", **TWO, judge="m", condition="-").value == pytest.approx(0.75 - 1)
+
+
+def test_a_side_shown_first_cannot_be_read_in_pieces(tmp_path: Path) -> None:
+    said = pl.DataFrame({"item_id": ["tea-cola"], "judge": ["m"], "rating": ["first"], "shown_first": ["a"]})
+    (tmp_path / "parts").mkdir()
+    said.write_parquet(tmp_path / "parts" / "one.parquet")
+    read = read_corpus(CorpusOptions(table(), items=ITEMS, level="pairwise"))
+    with pytest.raises(VoirdireError) as caught:
+        read_judgments(JudgmentOptions(tmp_path / "parts"), read)
+    assert caught.value.key == "input.sides_in_parts"
+
+
+def test_a_column_of_that_name_is_nothing_where_no_question_asks_for_votes() -> None:
+    rows = pl.DataFrame({"item_id": ["x", "y"], "rater_id": "r", "pool": "us", "rating": [1, 5], "shown_first": "?"})
+    read = read_corpus(CorpusOptions(rows))
+    assert "shown_first" not in read.ratings.columns
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,8 @@ def outcomes(result: PolicyResult) -> list[tuple[str, str]]:
         ("max_abs_tilt", 0.3, -0.5, 0.0, "not_enough"),
         ("max_abs_tilt", 0.3, -0.5, 0.5, "not_enough"),
         ("max_abs_delta", 0.0, 0.0, 0.0, "pass"),
+        ("max_abs_position_bias", 0.1, -0.1, 0.05, "pass"),
+        ("max_abs_position_bias", 0.1, 0.11, 0.3, "fail"),
         ("better_than_constant", 0.0, -0.2, -0.01, "pass"),
         ("better_than_constant", 0.0, 0.0, 0.2, "fail"),
         ("better_than_constant", 0.0, -0.1, 0.0, "not_enough"),

@@ -44,6 +44,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "max_abs_delta": Rule("delta", "nearest_zero", (*_JUDGE, "pair")),
         "max_abs_delta_sq": Rule("delta_sq", "nearest_zero", (*_JUDGE, "pair")),
         "max_abs_orientation": Rule("orientation.w", "nearest_half", (*_JUDGE, "pair")),
+        "max_abs_position_bias": Rule("position.bias", "nearest_zero", _JUDGE),
         "max_missing_share": Rule("missing_share", "counted", _JUDGE),
         "better_than_constant": Rule("mae_vs_constant", "below_zero", (*_JUDGE, "pool")),
     }

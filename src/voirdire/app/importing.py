@@ -80,7 +80,7 @@ def take_in(form: str | None, files: Sequence[Path], out: Path, options: ImportO
     found = recognise(files) if form is None else Found(importer(form))
     chosen = found.importer
     check_options(chosen, options)
-    if form is not None and chosen.side != "release" and not (options.mapping or options.settings):
+    if form is not None and chosen.side != "release" and not (options.mapping or set(options.settings) - {KEEP_IDS}):
         check_named(chosen, files)
     if chosen.take_back is not None:
         with new_folder(out) as folder:
@@ -105,6 +105,10 @@ def check_options(chosen: Importer, options: ImportOptions) -> None:
     pools = [bool(options.pools), options.pool_column is not None, options.pool is not None]
     if sum(pools) > 1:
         raise UsageError("importing.pools_twice")
+    if options.rater_key is not None and options.raters is None:
+        raise UsageError("importing.key_alone")
+    if chosen.side == "judgments" and (any(pools) or options.raters is not None):
+        raise UsageError("importing.judged_options", form=chosen.name)
     if chosen.side == "release" and options != ImportOptions():
         raise UsageError("importing.release_options", form=chosen.name)
 

@@ -99,6 +99,7 @@ def test_options_that_a_format_does_not_have(capsys: pytest.CaptureFixture[str])
         ),
         (["--keep", "draft"], "--keep: the format crowdkit knows no 'draft'. Known: -."),
         (["--set", "keep_ids=perhaps"], "--set keep_ids=perhaps: the value is one of yes, no."),
+        (["--rater-key", "id"], "--rater-key names a column of the table of raters"),
         (["--map", "task"], "--map task: write a name, an equals sign and a value"),
     ):
         assert imported(*arguments) == 3
@@ -197,6 +198,10 @@ def test_faults_of_an_importer_are_no_errors_of_the_user(monkeypatch: pytest.Mon
         monkeypatch.setattr("voirdire.app.importing.importer", lambda name, made=made: made)
         with pytest.raises(fault):
             take_in("mine", [Path("labels.csv")], Path("out"))
+    judged = Importer("mine", "mine", lambda path: YES, read=unnamed, side="judgments")
+    monkeypatch.setattr("voirdire.app.importing.importer", lambda name: judged)
+    with pytest.raises(UsageError, match="judges have no pools"):
+        take_in("mine", [Path("labels.csv")], Path("out"), ImportOptions(pool="p"))
     with pytest.raises(ValueError, match="give read, or for a release take_back"):
         Importer("mine", "mine", lambda path: NO)
 

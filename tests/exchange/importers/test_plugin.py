@@ -19,6 +19,11 @@ PLUGIN = Path(__file__).parent / "plugin"
 SHEET = "#tally q1\nm1: u1=4, u2=5, c1=1, 王五=2\nm2: u1=2, u2=, c1=5, 王五=pass\nm3: u1=3, u2=4, c1=2, 王五=1\n"
 
 
+def forget() -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "voirdire_tally"]:
+        del sys.modules[name]
+
+
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The package as an installer leaves it: the module, and a .dist-info with its metadata and entry points."""
@@ -33,10 +38,10 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
         for group, points in project["entry-points"].items()
     ]
     (info / "entry_points.txt").write_text("\n".join(groups))
+    forget()  # the collection of doctests imports every module
     monkeypatch.syspath_prepend(str(site))
     yield site
-    for name in [name for name in sys.modules if name.split(".")[0] == "voirdire_tally"]:
-        del sys.modules[name]
+    forget()
 
 
 @pytest.fixture
@@ -56,6 +61,7 @@ def test_the_format_is_recognised_and_imported(
     installed: Path, sheet: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["import", "a.tally", "--raters", "people.csv", "--pool-column", "country", "--out", "corpus"]) == 0
+    assert Path(str(sys.modules["voirdire_tally.importer"].__file__)).is_relative_to(installed)
     assert capsys.readouterr().out == (
         "Recognised: sheets of tallies (tally).\n"
         "Answers: 12 read, 10 taken, 2 left out.\n"

@@ -17,6 +17,7 @@ from voirdire.statistic import REGISTRY
 from voirdire.stats import position, preference
 from voirdire.stats.alpha import alpha
 from voirdire.stats.features import Features, PoolArrays, ScaleCuts
+from voirdire.stats.votes import reliability_of_votes, reliability_votes
 
 Votes = list[list[int]]
 """The votes of a pool: for each item 0 (the first thing), 1 (the second) or 2 (a tie)."""
@@ -155,7 +156,7 @@ def test_reliability_by_simulation() -> None:
     truth = rng.dirichlet([2.0, 2.0, 1.0], 4000)
     for n in (2, 5, 20):
         counts = np.array([rng.multinomial(n, share) for share in truth]).astype(float)
-        found = float(preference.reliability_of_votes(preference.reliability_votes(counts).sum(1)))
+        found = float(reliability_of_votes(reliability_votes(counts).sum(1)))
         again = np.array([rng.multinomial(n, share) for share in truth]) / n
         shares = counts / n
         centre = np.array([(1 - shares[:, 2].mean()) / 2] * 2 + [shares[:, 2].mean()])

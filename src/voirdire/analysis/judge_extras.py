@@ -17,10 +17,10 @@ from voirdire.signature import pairs
 from voirdire.statistic import REGISTRY, Statistic
 from voirdire.stats.features import Array, Features, PoolArrays
 from voirdire.stats.permuted import permuted_disagreement, permuted_mae, permuted_pair
-from voirdire.stats.preference import mirrored
 from voirdire.stats.raters import equalised
 from voirdire.stats.recalibration import make_folds, recalibrate
 from voirdire.stats.resampling import percentile, weighted_sums
+from voirdire.stats.votes import mirrored
 
 SUBSAMPLES = 20
 MOST_POOLS = 3

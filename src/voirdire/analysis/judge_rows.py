@@ -20,8 +20,8 @@ from voirdire.stats.ceilings import judge_ceiling_repeats, judge_disagreement, l
 from voirdire.stats.features import TIE, Array, Features, PoolArrays
 from voirdire.stats.level_cube import LeaveOneOut, LevelCube, LevelFeatures
 from voirdire.stats.per_item import PerItem
-from voirdire.stats.preference import blind_shares
 from voirdire.stats.recalibration import best_constant, best_label, make_folds, whole_constant, whole_label
+from voirdire.stats.votes import blind_shares
 
 FOLDS = 10
 COIN, TIE_CODE = 0.5, 2.0

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from voirdire.corpus.corpus import Coded, CodedQuestion, Corpus, Judgments, Question
-from voirdire.corpus.sides import SHOWN_FIRST
+from voirdire.corpus.sides import shown_signs
 from voirdire.scales import Scale
 from voirdire.stats.features import Array, PoolArrays, ScaleCuts
 from voirdire.stats.level_cube import MOST_LEVELS, LevelCube
@@ -209,16 +209,8 @@ def _rater_rows(
         value = part["value"].to_numpy().astype(float)
         if ranges is not None:
             value = (value - ranges[0][item]) / ranges[1][item]
-        rows.append(RaterRows(item, part["rater"].to_numpy().astype(np.int64), value, _shown(part)))
+        rows.append(RaterRows(item, part["rater"].to_numpy().astype(np.int64), value, shown_signs(part)))
     return tuple(rows)
-
-
-def _shown(frame: pl.DataFrame) -> Array | None:
-    """1 where the first thing was shown first, -1 where the second was, NaN where unknown; None without a column."""
-    if SHOWN_FIRST not in frame.columns:
-        return None
-    code = frame[SHOWN_FIRST].cast(pl.Float64).fill_null(np.nan).to_numpy()
-    return np.asarray(1 - 2 * code, dtype=float)
 
 
 def _enough(rows: tuple[RaterRows, ...], min_raters: int) -> tuple[tuple[RaterRows, ...], int]:
@@ -391,7 +383,7 @@ def _cube(frame: pl.DataFrame, joined: pl.DataFrame, panel: Panel) -> Cells:
     status[cell, item] = codes.to_numpy()
     answered = joined["value"].is_not_null().to_numpy()
     status[cell[answered], item[answered]] = 0
-    sides = _shown(joined)
+    sides = shown_signs(joined)
     shown = None if sides is None else np.full((frame.height, panel.n_items, n_repeats), np.nan)
     if shown is not None:
         shown[cell, item, repeat] = sides

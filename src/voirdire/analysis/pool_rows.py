@@ -26,9 +26,9 @@ from voirdire.stats.features import Array, Features
 from voirdire.stats.gap import gap_test
 from voirdire.stats.nominal import reliability_features, reliability_of_sums, reliability_reason
 from voirdire.stats.per_item import PerItem
-from voirdire.stats.preference import canonical, reliability_of_votes, reliability_votes, votes_reason
 from voirdire.stats.raters import split_half
 from voirdire.stats.resampling import fisher_z, percentile, weighted_sums
+from voirdire.stats.votes import canonical, reliability_of_votes, reliability_votes, votes_reason
 
 SPLITS = 200
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from voirdire.corpus.corpus import Question
@@ -74,6 +76,18 @@ def _coded(shown: pl.DataFrame, scale: Scale, items: pl.DataFrame) -> pl.Series:
         .when(pl.col("_text") == pl.col("_1")).then(pl.lit(1, pl.Int8))
     ).to_series()  # fmt: skip
     return pl.select(pl.coalesce(by_name, found)).to_series()
+
+
+def shown_signs(frame: pl.DataFrame) -> npt.NDArray[np.float64] | None:
+    """1 where the first thing was shown first, -1 where the second was, NaN where unknown; None without the column.
+
+    >>> shown_signs(pl.DataFrame({"shown_first": [0, 1, None]}))
+    array([ 1., -1., nan])
+    """
+    if SHOWN_FIRST not in frame.columns:
+        return None
+    code = frame[SHOWN_FIRST].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return np.asarray(1 - 2 * code, dtype=float)
 
 
 def by_order(frame: pl.DataFrame) -> pl.DataFrame:

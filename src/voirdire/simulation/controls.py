@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.scales import Scale
-from voirdire.stats.preference import plurality_votes
+from voirdire.stats.votes import plurality_votes
 
 PREFIX = "control:"
 _TIE = 1e-9

@@ -1,0 +1,170 @@
+"""Rows of ratings, judgments and questions from what annotations and predictions say.
+
+A control from which one choice is made is a question. One from which several may be chosen becomes a question for
+each choice, ``control: choice``, answered yes or no: several labels of one rater are no rating on any scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from voirdire.corpus.corpus import Note
+from voirdire.exchange.importers.account import MISSING, Account
+from voirdire.exchange.importers.contract import Tables
+from voirdire.exchange.importers.labelstudio_config import CHOICES, NUMBER, PAIRWISE, RATING, TEXT, Control
+from voirdire.exchange.importers.labelstudio_results import Answer, Given
+from voirdire.exchange.importers.tables import RATINGS, frame, question
+
+VOTES = ("a", "b", "tie")
+JUDGED = ("item_id", "judge", "question", "rating", "status")
+COMMENTS = ("item_id", "rater_id", "question", "written")
+MOST_LEVELS = 11
+
+
+class Rows:
+    """The rows, made after everything was read: only then it is known which labels there are.
+
+    controls : of the labeling config, by name; empty where none is given
+    """
+
+    def __init__(self, controls: Mapping[str, Control], account: Account) -> None:
+        self.controls, self.account = controls, account
+        self.kinds: dict[str, str] = {name: one.kind for name, one in controls.items()}
+        self.labels: dict[str, dict[str, None]] = {
+            name: dict.fromkeys(one.labels) for name, one in controls.items() if one.kind == CHOICES
+        }
+        self.multiple = {name for name, one in controls.items() if one.multiple}
+        self.ratings: list[dict[str, Any]] = []
+        self.judgments: list[dict[str, Any]] = []
+        self.comments: list[dict[str, Any]] = []
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether a question asks for votes between two things."""
+        return PAIRWISE in self.kinds.values()
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The data fields that the two things stand in, as the config tells them."""
+        return next((one.sides for one in self.controls.values() if one.kind == PAIRWISE), ())
+
+    def learn(self, everything: Sequence[Given]) -> None:
+        """See which questions there are, and which labels."""
+        for given in everything:
+            for answer in given.answers:
+                self.kinds.setdefault(answer.question, answer.kind)
+                if answer.kind == CHOICES:
+                    self.labels.setdefault(answer.question, {}).update(dict.fromkeys(answer.value))
+                    if len(answer.value) > 1:
+                        self.multiple.add(answer.question)
+
+    def rate(self, given: Given, asked: Mapping[str, None]) -> None:
+        """The rows of an annotation, and the places that it leaves empty.
+
+        asked : controls that somebody answered in the same file; those of the config are asked as well
+        """
+        who = {"item_id": given.item, "rater_id": given.who}
+        for answer in given.answers:
+            if answer.kind == TEXT:
+                self.account.took()
+                told = {"question": answer.question, "written": answer.value}
+                self.comments.append({**who, **told, "answered_at": given.more.get("at")})
+                continue
+            for name, value in self._spread(answer):
+                shown = {"shown_first": VOTES[0]} if answer.kind == PAIRWISE else {}
+                self.ratings.append({**who, **given.more, "question": name, "rating": value, **shown})
+        for name in {**dict.fromkeys(self.controls), **asked}:
+            if name not in given.seen and self.kinds.get(name, TEXT) != TEXT:
+                places = len(self.labels[name]) if name in self.multiple else 1
+                self.account.read(places)
+                self.account.left(MISSING, places, at=given.place)
+
+    def judge(self, predicted: Sequence[Given]) -> None:
+        """The rows of predictions."""
+        for given in predicted:
+            for answer in given.answers:
+                if answer.kind == TEXT:
+                    self.account.left("labelstudio.left.text", at=given.place)
+                    continue
+                for name, value in self._spread(answer):
+                    row = {"item_id": given.item, "judge": given.who, "question": name, "rating": value, "status": "ok"}
+                    self.judgments.append({**row, **given.more})
+        self._number()
+
+    def tables(self, items: pl.DataFrame, notes: tuple[Note, ...]) -> Tables:
+        """All that was found."""
+        questions = list(self._questions())
+        return Tables(
+            ratings=frame(self.ratings, RATINGS) if self.ratings or not self.judgments else None,
+            items=items,
+            questions=frame(questions) if questions else None,
+            judgments=frame(self.judgments, JUDGED) if self.judgments else None,
+            comments=frame(self.comments, COMMENTS) if self.comments else None,
+            notes=notes,
+        )
+
+    def notes(self) -> Iterator[Note]:
+        """What the reader should know of the scales."""
+        open_ends = [name for name, kind in self.kinds.items() if kind == RATING and name not in self.controls]
+        if open_ends:
+            yield Note("labelstudio.note.scale", {"questions": ", ".join(open_ends)}, "warning")
+        if self.multiple:
+            yield Note("labelstudio.note.multiple", {"questions": ", ".join(sorted(self.multiple))})
+        if self.judgments:
+            judges = dict.fromkeys(row["judge"] for row in self.judgments)
+            yield Note("labelstudio.note.judged", {"count": len(self.judgments), "judges": ", ".join(judges)})
+
+    def _spread(self, answer: Answer) -> Iterator[tuple[str, Any]]:
+        """Question and rating of every row of an answer, counted as taken."""
+        if answer.kind != CHOICES:
+            self.account.took()
+            yield answer.question, answer.value
+        elif answer.question not in self.multiple:
+            self.account.took()
+            yield answer.question, answer.value[0]
+        else:
+            labels = self.labels[answer.question]
+            self.account.read(len(labels) - 1)
+            self.account.took(len(labels))
+            for label in labels:
+                yield f"{answer.question}: {label}", "yes" if label in answer.value else "no"
+
+    def _number(self) -> None:
+        """Number the answers of a judge that gave several, and say nothing where none did."""
+        counts: dict[tuple[str, ...], int] = {}
+        for row in self.judgments:
+            key = (row["item_id"], row["judge"], row["question"])
+            row["repeat"] = counts[key] = counts.get(key, -1) + 1
+        if not any(counts.values()):
+            for row in self.judgments:
+                del row["repeat"]
+
+    def _questions(self) -> Iterator[dict[str, Any]]:
+        """Every question, with what is known of its scale."""
+        for name, kind in self.kinds.items():
+            control = self.controls.get(name)
+            if kind == PAIRWISE:
+                yield question(name, "pairwise", labels=VOTES)
+            elif name in self.multiple:
+                for label in self.labels[name]:
+                    yield question(f"{name}: {label}", "nominal", labels=("no", "yes"), positive="yes")
+            elif kind == CHOICES and control is not None and control.labels:
+                yield _choices(name, tuple(self.labels[name]))
+            elif kind == RATING and control is not None:
+                yield question(name, "ordinal", control.low, control.high)
+            elif kind == NUMBER and control is not None and None not in (control.low, control.high):
+                yield question(name, "interval", control.low, control.high)
+            elif kind != TEXT:
+                yield question(name)
+
+
+def _choices(name: str, labels: Sequence[str]) -> dict[str, Any]:
+    """Whole numbers in a row are an ordinal scale; labels without an order otherwise."""
+    whole = [int(label) for label in labels if label.lstrip("-").isascii() and label.lstrip("-").isdigit()]
+    in_row = len(whole) == len(labels) > 1 and all(b - a == 1 for a, b in zip(whole, whole[1:], strict=False))
+    if in_row and len(labels) <= MOST_LEVELS:
+        return question(name, "ordinal", whole[0], whole[-1])
+    return question(name, "nominal", labels=labels)

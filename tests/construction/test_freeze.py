@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.construction import image_world
 from tests.construction.building import make
-from tests.construction.freeze_world import built, freeze, ratings, screened
+from tests.construction.freeze_world import built, compare, freeze, ratings, screened
 from tests.construction.mock_images import serving
 
 from voirdire.analysis.profile import Profile
@@ -69,6 +69,9 @@ def test_a_frozen_corpus_has_all_its_parts(corpus: Path) -> None:
     assert told["validity"]["divergent"] == {"us+cn": "yes"}
     assert set(told["validity"]["gate"]) == {"us", "cn"}
     assert "allowed" not in told
+    assert told["equivalence"] == {"checked": False}
+    assert "equivalence.unchecked" in [note["key"] for note in Profile.load(corpus / "validity").meta["notes"]]
+    assert "It was not checked whether the words of the rating scales" in (corpus / "report.html").read_text("utf-8")
     material = read_material(corpus)
     assert (len(material.items), material.languages, material.digest) == (36, ("en", "zh"), told["frozen"]["material"])
     assert material.frozen is not None
@@ -129,6 +132,10 @@ def _text_changed(folder: Path) -> None:
     rewrite(folder, concepts, rows)
 
 
+def _shifted(folder: Path) -> None:
+    compare(folder, [1, 1, 2, 1, 1, 2, 1])
+
+
 def _undecided(folder: Path) -> None:
     screened(folder, ("teapot",), "undecided")
 
@@ -158,6 +165,7 @@ BROKEN: list[tuple[Callable[[Path], None], str, str]] = [
     (_image_gone, "images", "build_images.problem.missing"),
     (_image_swapped, "images", "build_images.problem.changed"),
     (_text_changed, "texts", "freeze.reason.unverified"),
+    (_shifted, "equivalence", "freeze.reason.shifted"),
     (_undecided, "screening", "freeze.reason.undecided"),
     (_dropped, "screening", "freeze.reason.dropped"),
     (_unsplit, "splits", "freeze.reason.unsplit"),

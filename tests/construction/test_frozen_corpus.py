@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.construction.freeze_world import built, freeze, ratings
+from tests.construction.freeze_world import built, compare, freeze, ratings
 
 from voirdire.app.audit import audit
 from voirdire.app.build_split import build_split
@@ -200,15 +200,21 @@ def test_a_release_names_the_version_and_what_was_allowed(world: Path, tmp_path:
     folder = Path(shutil.copytree(world / "before", tmp_path / "built"))
     bare = ratings(tmp_path / "bare", side=False)
     allowed = {"recognition": "placement was *not* asked"}
+    compare(folder, [0, 1, 0, -1, 1, 0])
     frozen = freeze(folder, tmp_path / "corpus", bare, version="1.0", allowed=allowed)
+    assert "equivalence.open" in [note.key for note in frozen.notes]
     export("csv", tmp_path / "corpus", tmp_path / "release")
     told = tomllib.loads((tmp_path / "release" / "corpus.toml").read_text("utf-8"))
     assert (told["origin"]["version"], told["origin"]["digest"]) == ("1.0", frozen.digest)
     assert told["allowed"] == [{"check": "recognition", "reason": "placement was *not* asked"}]
     sheets = [path.read_text("utf-8") for path in (tmp_path / "release").rglob("*.md")]
+    (row,) = told["equivalence"]["compared"]
+    assert (row["question"], row["finding"], row["raters"], row["low"] < 0 < row["high"]) == ("q1", "open", 6, True)
+    assert any("not shown whether the words of the scale mean the same" in sheet for sheet in sheets)
     assert any("placement was \\*not\\* asked" in sheet and frozen.digest[:12] in sheet for sheet in sheets)
     take_in("csv", [tmp_path / "release"], tmp_path / "again")
-    assert tomllib.loads((tmp_path / "again" / "corpus.toml").read_text("utf-8"))["origin"] == told["origin"]
+    again = tomllib.loads((tmp_path / "again" / "corpus.toml").read_text("utf-8"))
+    assert (again["origin"], again["equivalence"]) == (told["origin"], told["equivalence"])
     meta = validate(tmp_path / "again", draws=20).meta
     assert (meta["corpus"]["version"], meta["corpus"]["frozen"]) == ("1.0", frozen.digest)
     assert "freeze.file.allowed" in [note["key"] for note in meta["notes"]]

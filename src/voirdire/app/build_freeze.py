@@ -18,6 +18,7 @@ from voirdire.construction.freezing.versions import Release, check_version, rele
 from voirdire.construction.history import History, open_history
 from voirdire.construction.imaging.settings import GENERATED
 from voirdire.corpus.corpus import Note
+from voirdire.corpus.equivalence import equivalence_notes
 from voirdire.corpus.frozen import file_digest
 from voirdire.corpus.options import CorpusOptions
 from voirdire.errors import UsageError, VoirdireError
@@ -143,7 +144,7 @@ def _frozen(read: _Read, said: FreezeOptions, held: Path, target: Path, progress
         allowed,
         tuple(check for check in said.allowed if check not in dict(allowed)),
         written.counts,
-        (*read.history.notes, *written.notes),
+        (*read.history.notes, *written.notes, *equivalence_notes(read.inspected.equivalence)),
     )
     if made.failures:
         return made

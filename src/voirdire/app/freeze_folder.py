@@ -17,6 +17,7 @@ from voirdire.construction.freezing.validity import Validity
 from voirdire.construction.freezing.versions import Release, changelog, releases
 from voirdire.construction.history import History, utc_now
 from voirdire.corpus.corpus import Corpus, Note
+from voirdire.corpus.equivalence import SECTION, equivalence_notes
 from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.frozen import ALLOWED, TABLES, allowed_notes, shown_digest
 from voirdire.corpus.options import CorpusOptions
@@ -73,6 +74,7 @@ def write_tables(
     _check_told(build, held, rated["pool"].drop_nulls().unique(maintain_order=True).to_list())
     counts = {"concepts": len({item.concept for item in inspected.items}), "items": len(kept), "ratings": rated.height}
     notes = (Note("freeze.note.left_out", {"count": left_out}, "warning"),) if left_out else ()
+    parts[SECTION] = dict(inspected.equivalence)
     parts["construction"] = {"concepts": counts["concepts"], "rejected": len(inspected.rejected)}
     return Written(top, parts, counts, notes)
 
@@ -133,7 +135,8 @@ def finish(
     shown = shown_digest(material, places.image_digests(digests))
     release = replace(release, at=utc_now().isoformat(timespec="seconds"), tables=places.table_digests(digests, TABLES))
     allowed = tuple(release.allowed.items())
-    _write_report(profile, held, release, allowed, lang)
+    notes = (*allowed_notes(allowed), *equivalence_notes(written.parts[SECTION]))
+    _write_report(profile, held, release, notes, lang)
     log = changelog(str(written.top["name"]), (*releases(history), release), lang)
     (held / CHANGELOG).write_text(log, encoding="utf-8", newline="\n")
     told = {"version": release.version, "at": release.at, "shown": shown, "material": material, "voirdire": VERSION}
@@ -152,14 +155,12 @@ def _manifest(build: BuildFile, read: CorpusOptions) -> tuple[dict[str, Any], di
     return top, {"read": told, "release": build.others.get("release", {}), "pool": build.others.get("pool", [])}
 
 
-def _write_report(
-    profile: Profile, held: Path, release: Release, allowed: tuple[tuple[str, str], ...], lang: str
-) -> None:
-    """The validity report as a page, and its numbers, with what was allowed among the notes."""
+def _write_report(profile: Profile, held: Path, release: Release, added: tuple[Note, ...], lang: str) -> None:
+    """The validity report as a page, and its numbers, with what was found while it was built before the notes."""
     from voirdire.reporting.assemble import build
     from voirdire.reporting.render import html
 
-    notes = [{"key": note.key, "fields": dict(note.fields), "kind": note.kind} for note in allowed_notes(allowed)]
+    notes = [{"key": note.key, "fields": dict(note.fields), "kind": note.kind} for note in added]
     intake = [{**entry, "file": Path(str(entry["file"])).name} for entry in profile.meta["intake"]]
     corpus = {"name": profile.meta["name"], "version": release.version}
     meta = {**profile.meta, "notes": [*notes, *profile.meta["notes"]], "intake": intake, "corpus": corpus}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from voirdire.corpus.equivalence import equivalence_notes
 from voirdire.exchange.facts import Facts, PoolFacts, QuestionFacts, facts_of
 from voirdire.exchange.release import Release
 from voirdire.exchange.told import POOL, in_language
@@ -27,7 +28,7 @@ def datasheet(release: Release, lang: str = "en", form: str = "csv") -> str:
     facts = facts_of(release)
     sections: list[tuple[str, list[str]]] = [
         ("contents", [*_contents(facts, release, lang), _tables(release, lang)]),
-        ("questions", _questions(facts.questions, lang)),
+        ("questions", [*_questions(facts.questions, lang), *_equivalence(release, lang)]),
         ("raters", _raters(facts, release, lang)),
         ("made", [*_told(MADE, release, lang), *_frozen(release, lang)]),
         ("uses", _told(USED, release, lang)),
@@ -82,6 +83,12 @@ def _questions(questions: Sequence[QuestionFacts], lang: str) -> list[str]:
     told = [(one.id, one.role, in_language(one.text, lang), one.scale) for one in questions]
     rows = [[escape(cell) for cell in row] for row in told]
     return [_grid(("question", "role", "wording", "scale"), rows, lang)]
+
+
+def _equivalence(release: Release, lang: str) -> list[str]:
+    """Whether the words of the scales mean the same in each language, as far as that is told."""
+    notes = equivalence_notes(release.told.equivalence)
+    return ["\n".join(f"- {escape(text(note.key, lang, **note.fields))}" for note in notes)]
 
 
 def _raters(facts: Facts, release: Release, lang: str) -> list[str]:

@@ -15,6 +15,7 @@ CHECKS = (
     "images",
     "image_quality",
     "texts",
+    "equivalence",
     "screening",
     "splits",
     "team",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,9 @@ from voirdire.construction.screening_decisions import outcomes
 from voirdire.construction.screening_rule import DROP, UNDECIDED
 from voirdire.construction.standing import ACCEPTED, OPEN, REJECTED, standings
 from voirdire.construction.team import who_rates
+from voirdire.construction.translation.outcome import read_outcome
 from voirdire.construction.translation.verifying import unverified
+from voirdire.corpus.equivalence import ALL, SHIFTED, row_fields, rows_of
 
 AUTHORING = ("concept_gone", "changed_since")
 SPLITS = ("split_differs", "split_unknown")
@@ -40,13 +42,14 @@ class Inspected:
     """What is to be frozen, and what speaks against it.
 
     items : that are not rejected; images : item id -> file and sha256, of those that can be read
-    rejected : concepts that are left out
+    rejected : concepts that are left out; equivalence : what is known of the scales in each language
     """
 
     items: tuple[ConceptItem, ...]
     images: Mapping[str, tuple[Path, str]]
     rejected: tuple[str, ...]
     failures: tuple[Failure, ...]
+    equivalence: Mapping[str, Any] = field(default_factory=dict)
 
 
 def inspect(folder: Path, build: BuildFile, concepts: Concepts, history: History, regime: str) -> Inspected:
@@ -57,17 +60,20 @@ def inspect(folder: Path, build: BuildFile, concepts: Concepts, history: History
     items = tuple(item for item in concepts.items if item.concept not in out)
     names = tuple(dict.fromkeys(item.concept for item in items))
     images, looked = _images(folder, build, items, regime)
+    compared = read_outcome(folder, build, concepts, history)
     failures = [
         *_concepts(build, concepts, history),
         *_authoring(names, history),
         *looked,
         *_texts(folder),
+        *_equivalence(compared),
         *_screening(names, history),
         *_splits(items),
     ]
     if not items:
         failures.append(Failure("concepts", "freeze.reason.no_items"))
-    return Inspected(items, images, tuple(name for name in concepts.by_concept() if name in out), tuple(failures))
+    rejected = tuple(name for name in concepts.by_concept() if name in out)
+    return Inspected(items, images, rejected, tuple(failures), compared)
 
 
 def team_failures(authors: Sequence[str], tables: Iterable[Any]) -> list[Failure]:
@@ -106,6 +112,13 @@ def _texts(folder: Path) -> Iterator[Failure]:
     for state, listed in by_state.items():
         fields = {"state": state, "count": len(listed), "texts": some(listed)}
         yield Failure("texts", "freeze.reason.unverified", fields, {"state": f"cli_translate.state.{state}"})
+
+
+def _equivalence(told: Mapping[str, Any]) -> Iterator[Failure]:
+    """The questions whose words do not mean the same to all raters together; a single pool is told, and no failure."""
+    for row in rows_of(told):
+        if row["finding"] == SHIFTED and row["pool"] == ALL:
+            yield Failure("equivalence", "freeze.reason.shifted", row_fields(row, told))
 
 
 def _screening(names: Sequence[str], history: History) -> Iterator[Failure]:

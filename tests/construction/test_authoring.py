@@ -236,7 +236,7 @@ def test_writing(tmp_path: Path) -> None:
         refused("authoring.text_unfit", lambda text=unfit: write(tmp_path, "tea", "ana", category=text), "category")
     assert read_concepts(tmp_path).items == made.items
     through(tmp_path, ("submit", "ana"), ("reject", "bo"))
-    refused("authoring.finished", lambda: write(tmp_path, "tea", "ana", category="x"), "rejected")
+    refused("authoring.finished", lambda: write(tmp_path, "tea", "ana", category="x"), "tea")
 
 
 def test_adding(tmp_path: Path) -> None:
@@ -261,7 +261,18 @@ def test_other_hands(tmp_path: Path) -> None:
     assert (told.author, told.reviewer, told.state, told.writers) == ("chen", "bo", "reviewed", ("ana",))
     refused("authoring.not_yours", lambda: step(tmp_path, "revise", "ana", note="x"), "ana", "chen")
     through(tmp_path, ("revise", "chen"), ("accept", "bo"))
-    refused("authoring.finished", lambda: reassign(tmp_path, "tea", "chen", "ana", "bo"), "accepted")
+    refused("authoring.finished", lambda: reassign(tmp_path, "tea", "chen", "ana", "bo"), "tea")
+
+
+def test_nobody_reviews_what_they_typed_and_others_handed_in(tmp_path: Path) -> None:
+    make(tmp_path, pairs("tea", "rice"))
+    write(tmp_path, "tea", "ana", prompts={"en": "Asked by me?"})
+    refused("authoring.reviews_own", lambda: reassign(tmp_path, "tea", "ana", "chen", "ana"), "ana")
+    reassign(tmp_path, "tea", "chen", "bo", "chen")
+    write(tmp_path, "tea", "bo", prompts={"en": "Asked by both?"})
+    assert reassign(tmp_path, "tea", "chen", "ana", "chen").writers == ("ana", "bo")
+    refused("authoring.reviews_own", lambda: reassign(tmp_path, "tea", "chen", "chen", "bo"), "bo")
+    assert reassign(tmp_path, "rice", "chen", "chen", "bo").writers == (), "who wrote nothing may become its reviewer"
 
 
 def test_people_of_the_table_are_checked_when_they_are_assigned(tmp_path: Path) -> None:
@@ -337,3 +348,17 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
 
 def test_every_state_and_reason_has_words() -> None:
     assert all(has(f"authoring.state.{state}", lang) for state in STATES for lang in ("en", "zh"))
+
+
+def test_errors_name_the_state_in_words(tmp_path: Path) -> None:
+    make(tmp_path, pairs("tea"))
+    with pytest.raises(UsageError) as caught:
+        move(tmp_path, "accept", "tea", "bo")
+    assert (caught.value.key, caught.value.fields["state"]) == ("authoring.move_illegal", "open")
+    assert "because it is not written." in str(caught.value)
+    assert "状态是 未编写。" in caught.value.message("zh")
+    move(tmp_path, "submit", "tea", "ana")
+    move(tmp_path, "reject", "tea", "bo", reason="factual", note="It can be looked up.")
+    with pytest.raises(UsageError) as caught:
+        write(tmp_path, "tea", "ana", category="x")
+    assert "状态是 已否决，" in caught.value.message("zh")

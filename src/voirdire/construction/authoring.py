@@ -23,15 +23,14 @@ from voirdire.construction.standing import (
     REASONS,
     REJECTED,
     REVISED,
+    TEXT,
+    WRITE,
     Standing,
     differs,
     standings,
     text_of,
 )
 from voirdire.errors import InputError, UsageError
-
-TEXT = "text"
-"""Kind of the events that tell what was written into the table of concepts."""
 
 NOTED = ("review", "reject")
 """Moves that must say something: what should change, or why."""
@@ -90,8 +89,8 @@ def reassign(
 ) -> Standing:
     """Put a concept into other hands, when someone left the team.
 
-    Raises UsageError where it is finished, where author and reviewer are the same, and where the new reviewer wrote
-    the text: nobody reviews their own.
+    Raises UsageError where it is finished, where author and reviewer are the same, and where the new reviewer wrote in
+    it, handed in or not: nobody reviews their own.
     """
     build = read_build_file(folder)
     with open_history(folder, clock) as book:
@@ -134,7 +133,7 @@ def write(
         _check_all(build, items, category, realisations or {}, prompts or {})
         changes = _cells(items, category, realisations or {}, prompts or {})
         told = {"category": category, "realisation": dict(realisations or {}), "prompt": dict(prompts or {})}
-        book.append({"kind": TEXT, "action": "write", "concept": concept, "by": person, "text": told})
+        book.append({"kind": TEXT, "action": WRITE, "concept": concept, "by": person, "text": told})
         table.rewrite(folder, read_concepts(folder), changes)
         return read_concepts(folder)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from voirdire.construction.authoring import TEXT, text_digest
+from voirdire.construction.authoring import text_digest
 from voirdire.construction.build_file import title_of
 from voirdire.construction.concepts import ConceptItem
 from voirdire.construction.history import Event
@@ -15,7 +15,7 @@ from voirdire.construction.overview import overview
 from voirdire.construction.schedule import ASSIGNED
 from voirdire.construction.screening_decisions import DECIDED
 from voirdire.construction.screening_opinion import image_of
-from voirdire.construction.standing import ACCEPTED, AUTHORING, MOVES, REASONS, REJECTED, Standing
+from voirdire.construction.standing import ACCEPTED, AUTHORING, MOVES, REASONS, REJECTED, TEXT, Standing
 from voirdire.errors import UsageError, VoirdireError
 from voirdire.reporting.access import View
 from voirdire.texts import has, text

@@ -117,3 +117,20 @@ def test_a_package_adds_a_form(
     ratings = str(corpus / "ratings.csv")
     assert run(["import", "mine", ratings, "--out", str(tmp_path / "back")]) == 0
     assert "1 tables, 0 images" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "hf", "croissant"])
+def test_a_folder_that_is_no_release_is_called_so(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "notes.csv").write_text("a\n1\n")
+    arguments = ["import", form, str(tmp_path / "tables"), "--out", str(tmp_path / "out")]
+    assert run(arguments) == 3
+    said = capsys.readouterr().err
+    assert "is no release: it has no corpus.toml" in said
+    assert "There: notes.csv." in said
+    assert f"voirdire export {form}" in said
+    assert not (tmp_path / "out").exists()
+    assert run([*arguments, "--lang", "zh"]) == 3
+    assert "不是发布文件夹" in capsys.readouterr().err

@@ -31,11 +31,21 @@ from voirdire.construction.standing import (
     text_of,
 )
 from voirdire.errors import InputError, UsageError
+from voirdire.texts import text
 
 NOTED = ("review", "reject")
 """Moves that must say something: what should change, or why."""
 
 NOTE_LENGTH = 4000
+
+
+class WrongStateError(UsageError):
+    """A step that cannot be taken where the concept stands; ``state`` is told in words."""
+
+    def message(self, lang: str = "en") -> str:
+        """The sentence, with the state as pages name it."""
+        words = text(f"authoring.state.{self.fields['state']}", lang)
+        return UsageError(self.key, **{**self.fields, "state": words}).message(lang)
 
 
 def move(
@@ -97,7 +107,7 @@ def reassign(
         before, _ = _standing(book, build, concept)
         person, author, reviewer = (_member(build, name) for name in (by, author, reviewer))
         if before.state in (ACCEPTED, REJECTED):
-            raise UsageError("authoring.finished", concept=concept, state=before.state)
+            raise WrongStateError("authoring.finished", concept=concept, state=before.state)
         if reviewer == author or reviewer in before.writers:
             raise UsageError("authoring.reviews_own", concept=concept, value=reviewer)
         book.append({**Assignment(concept, author, reviewer).event(person), "note": note})
@@ -128,7 +138,7 @@ def write(
         if person != before.author:
             raise UsageError("authoring.not_yours", concept=concept, action="write", by=person, who=before.author)
         if before.state == REJECTED:
-            raise UsageError("authoring.finished", concept=concept, state=before.state)
+            raise WrongStateError("authoring.finished", concept=concept, state=before.state)
         _check_seen(concept, text_of(items), seen)
         _check_all(build, items, category, realisations or {}, prompts or {})
         changes = _cells(items, category, realisations or {}, prompts or {})
@@ -209,7 +219,7 @@ def _check_turn(before: Standing, action: str, person: str) -> None:
     if action not in can:
         possible = "; ".join(f"{name} ({', '.join(people)})" for name, people in can.items()) or "-"
         fields = {"concept": before.concept, "action": action, "state": before.state, "by": person}
-        raise UsageError("authoring.move_illegal", **fields, possible=possible)
+        raise WrongStateError("authoring.move_illegal", **fields, possible=possible)
     if person not in can[action]:
         who = ", ".join(can[action])
         raise UsageError("authoring.not_yours", concept=before.concept, action=action, by=person, who=who)

@@ -20,6 +20,8 @@ from voirdire.exchange.release_tables import as_csv
 from voirdire.exchange.tabular import table_path
 from voirdire.exchange.told import MANIFEST
 
+LISTED = 8
+
 Importer = Callable[[Sequence[Path], Path], None]
 TableReader = Callable[[str, Path], bytes]
 
@@ -37,9 +39,13 @@ def read_parquet(files: Sequence[Path], folder: Path) -> None:
 
 
 def one_folder(files: Sequence[Path], form: str) -> Path:
-    """The one folder that a release is. Raises UsageError for anything else."""
+    """The one folder that a release is. Raises UsageError for anything else, InputError for a folder that is none."""
     if len(files) != 1 or not files[0].is_dir():
         raise UsageError("release.one_folder", form=form, value=", ".join(map(str, files)) or "-")
+    if not (files[0] / MANIFEST).is_file():
+        found = sorted(path.name for path in files[0].iterdir())
+        listed = ", ".join(found[:LISTED]) + (", …" if len(found) > LISTED else "")
+        raise InputError("release.no_release", file=str(files[0]), wanted=MANIFEST, found=listed or "-", form=form)
     return files[0]
 
 

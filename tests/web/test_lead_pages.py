@@ -438,9 +438,9 @@ def test_the_lead_reads_the_name_of_the_study_with_the_corpus_beside_it(tmp_path
         page = asking.http.get("/lead").text
         asking.http.close()
         assert "<title>Tea &amp; &lt;co&gt; (corpus things)</title>" in page
-        assert lines(running.ready, "en")[0].startswith("Tea & <co> (corpus things): 12 items;")
+        assert lines(running.ready, "en")[0].startswith("Tea & <co> (corpus things). Items: 12;")
 
 
 def test_a_study_without_a_name_is_called_by_the_corpus(inside: InProcess, lead: Lead):
     assert "Ratings of things" in lead.http.get("/lead").text
-    assert lines(inside.ready, "en")[0].startswith("things: 12 items;")
+    assert lines(inside.ready, "en")[0].startswith("things. Items: 12;")

@@ -184,6 +184,8 @@ def _end_lines(result: Translated, folder: Path, lang: str) -> list[str]:
         counts = {name: f"{done[name]:,}" for name in jp.STATUSES}
         money = text("cli_run.free", lang) if now.free else jp.money(now.cost, now.unknown)
         lines.append(text("cli_translate.ended", lang, **counts, pending=f"{now.total - now.done:,}", cost=money))
+    if result.usual:
+        lines.append(text("cli_translate.usual", lang, count=f"{len(result.usual):,}"))
     if result.taken:
         lines.append(text("cli_translate.taken", lang, count=f"{len(result.taken):,}"))
     failed = [one for one in result.standings.values() if _failed(one)]
@@ -269,6 +271,7 @@ def _document(result: Translated, lang: str) -> dict[str, Any]:
     """The end of a session for machines; ``error`` where translations are pending."""
     found: dict[str, Any] = {"model": result.model or None, "complete": result.stopped is None}
     found["states"] = dict(Counter(one.state for one in result.standings.values()))
+    found["not_translated_back"] = list(result.usual)
     found["taken"] = [one.name for one in result.taken]
     found["texts"] = [_row(one, lang) for one in result.standings.values()]
     found["cost_usd"] = result.progress[-1].cost if result.progress else None

@@ -24,6 +24,7 @@ from voirdire.app.validate import validate
 from voirdire.cli.main import run
 from voirdire.construction.freezing.versions import releases
 from voirdire.construction.history import read_history
+from voirdire.corpus.belonging import made_on
 from voirdire.errors import InputError
 from voirdire.exchange.release import ReleaseOptions
 
@@ -220,6 +221,20 @@ def test_a_release_names_the_version_and_what_was_allowed(world: Path, tmp_path:
     assert "freeze.file.allowed" in [note["key"] for note in meta["notes"]]
 
 
+def _judgments_of_a_release_name_their_version(world: Path, tmp_path: Path) -> None:
+    for form, judged in (("parquet", "release/judgments"), ("csv", "again/judgments"), ("hf", "hub/data/judgments")):
+        if form == "hf":
+            export("hf", world / "v2", tmp_path / "hub", ReleaseOptions(judgments=world / "run-v2"))
+        told = made_on(tmp_path / judged)
+        assert told["shown"] == made_on(world / "run-v2")["shown"]
+        with pytest.raises(InputError) as caught:
+            audit(world / "v1", tmp_path / judged, **QUICK)
+        assert caught.value.key == "freeze.judged.other"
+    with pytest.raises(InputError):
+        export("csv", world / "v1", tmp_path / "mixed", ReleaseOptions(judgments=tmp_path / "again" / "judgments"))
+    assert "about this version" in (tmp_path / "again" / "README.md").read_text("utf-8")
+
+
 def test_a_release_is_audited_with_its_own_judgments_alone(world: Path, tmp_path: Path) -> None:
     export("parquet", world / "v2", tmp_path / "release", ReleaseOptions(judgments=world / "run-v2"))
     take_in("parquet", [tmp_path / "release"], tmp_path / "again")
@@ -231,6 +246,7 @@ def test_a_release_is_audited_with_its_own_judgments_alone(world: Path, tmp_path
     with pytest.raises(InputError) as caught:
         export("csv", world / "v2", tmp_path / "mixed", ReleaseOptions(judgments=world / "run-v1"))
     assert caught.value.key == "freeze.judged.other"
+    _judgments_of_a_release_name_their_version(world, tmp_path)
     (tmp_path / "again" / "images" / "teapot-us.png").unlink()
     with pytest.raises(InputError) as caught:
         validate(tmp_path / "again", draws=20)

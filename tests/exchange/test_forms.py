@@ -192,12 +192,13 @@ def test_hugging_face_splits_and_shards(release: Release, tmp_path: Path, monkey
     assert (tmp_path / "back" / "items.csv").read_bytes() == as_csv(release.tables["items"])
 
 
-def test_a_corpus_without_test_items(corpus: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("split", ["pilot", "2nd", "保留 2"])
+def test_a_corpus_without_test_items(corpus: Path, tmp_path: Path, split: str) -> None:
     """The tables that belong to no item are in the split ``test`` whatever the items are."""
     from voirdire.app.exporting import export
     from voirdire.exchange.release import ReleaseOptions
 
-    items = pl.read_csv(corpus / "items.csv").with_columns(split=pl.lit("pilot"))
+    items = pl.read_csv(corpus / "items.csv").with_columns(split=pl.lit(split))
     items.write_csv(corpus / "items.csv")
     made = export("hf", corpus, tmp_path / "hf", ReleaseOptions(rater_columns=())).release
     take_in("hf", [tmp_path / "hf"], tmp_path / "back")

@@ -125,6 +125,8 @@ def _frozen(release: Release, lang: str) -> list[str]:
         return []
     version = {"name": told.name, "version": told.origin.get("version", "-")}
     said = [text("freeze.file.version", lang, **version, digest=told.origin.get("digest", "-")[:12])]
+    if "judgments" in release.tables:
+        said.append(text("datasheet.judged" if release.judged else "datasheet.judged_unknown", lang))
     said += [text("freeze.file.allowed", lang, check=check, reason=why) for check, why in told.allowed]
     return ["\n".join(f"- {escape(line)}" for line in said)]
 
@@ -132,7 +134,7 @@ def _frozen(release: Release, lang: str) -> list[str]:
 def privacy_sentences(release: Release, lang: str) -> list[str]:
     """What was done so that raters are not known again, and what is left of them."""
     known = release.anonymity
-    said = [text("datasheet.pseudonyms", lang)]
+    said = [text("datasheet.pseudonyms", lang)] if release.hidden else []
     if known is None:
         said.append(text("datasheet.slots", lang))
     elif "raters" in release.tables:
@@ -142,18 +144,11 @@ def privacy_sentences(release: Release, lang: str) -> list[str]:
     if release.left_out:
         left = ", ".join(f"{table}.{column}" for table, column in release.left_out)
         said.append(text("datasheet.left_out", lang, columns=left))
-    return [*said, text("datasheet.texts_in" if _has_texts(release) else "datasheet.texts_out", lang)]
+    return [*said, text("datasheet.texts_in" if release.written else "datasheet.texts_out", lang)]
 
 
 def _privacy(release: Release, lang: str) -> list[str]:
     return ["\n".join(f"- {escape(line)}" for line in privacy_sentences(release, lang))]
-
-
-def _has_texts(release: Release) -> bool:
-    from voirdire.exchange.free_text import is_free_text
-
-    people = [release.tables[name] for name in ("raters", "ratings") if name in release.tables]
-    return "comments" in release.tables or any(is_free_text(frame[name]) for frame in people for name in frame.columns)
 
 
 def _untold(release: Release, facts: Facts, lang: str) -> list[str]:

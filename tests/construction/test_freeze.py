@@ -330,9 +330,9 @@ def test_generated_images_are_those_of_the_template(tmp_path: Path) -> None:
         image_world.make(folder, url)
         image_world.make(folder, url, provider="openai", model="gpt-image-1", regime="second")
 
-    def looked(regime: str) -> list[str]:
+    def looked(*regimes: str) -> list[str]:
         build = read_build_file(folder)
-        found = inspect(folder, build, read_concepts(folder), read_history(folder), regime)
+        found = inspect(folder, build, read_concepts(folder), read_history(folder), regimes)
         return [one.key for one in found.failures if one.check in ("images", "image_quality")]
 
     assert (looked("generated"), looked("second"), looked("third")) == ([], [], ["freeze.reason.no_image"])

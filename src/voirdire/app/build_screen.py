@@ -12,10 +12,11 @@ import polars as pl
 from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.concepts import Concepts, read_concepts, replace_table
 from voirdire.construction.imaging.settings import GENERATED
+from voirdire.construction.regimes import check_regime, further_ids
 from voirdire.construction.screening import Screening, screen
 from voirdire.construction.screening_decisions import Outcome, outcomes, record
 from voirdire.construction.screening_decisions import decide as record_decision
-from voirdire.construction.screening_opinion import Opinion, check_regime, read_opinion, run_folder, write_items
+from voirdire.construction.screening_opinion import Opinion, read_opinion, run_folder, write_items
 from voirdire.construction.screening_pilot import read_pilot
 from voirdire.construction.screening_rule import read_rule
 from voirdire.construction.team import who_rates
@@ -82,7 +83,7 @@ def build_screen(
     """Screen the pairs of a folder by the answers of a pilot; write ``screening.csv``, the page, and the history.
 
     ratings : a table or a corpus folder; checklist : a table of answers to ``usable`` or ``stereotype``, where the
-        ratings do not hold them
+        ratings do not hold them; answers about items of further regimes are left aside
     judge : asked for a second opinion, which decides nothing; asking : further options of its run (budget, base_url)
     question : the evaluation question, where its role does not name it; regime : whose images are shown
     tables : how the ratings are read, by the names of CorpusOptions (low, high, raters, pools, ...)
@@ -95,7 +96,8 @@ def build_screen(
     place, listening = Path(folder), listening or Listening()
     build, concepts = read_build_file(place), read_concepts(place)
     rule, options = read_rule(build), CorpusOptions(ratings, **(tables or {}))
-    pilot = read_pilot(concepts, options, question=question, checklist=checklist)
+    further = further_ids(place, (item.id for item in concepts.items))
+    pilot = read_pilot(concepts, options, question=question, checklist=checklist, further=further)
     screening = screen(pilot, rule)
     notes = (*screening.notes, *_team(build, pilot.raters, (tables or {}).get("raters")))
     standing = record(place, screening)

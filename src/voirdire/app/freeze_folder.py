@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.construction.build_file import BuildFile
-from voirdire.construction.concepts import ConceptItem, Concepts
+from voirdire.construction.concepts import Concepts
 from voirdire.construction.freezing import folder as places
 from voirdire.construction.freezing.inspecting import Inspected
 from voirdire.construction.freezing.validity import Validity
 from voirdire.construction.freezing.versions import Release, changelog, releases
 from voirdire.construction.history import History, utc_now
+from voirdire.construction.imaging.settings import TEXT
+from voirdire.construction.regimes import Entry, further_ids
 from voirdire.corpus.corpus import Corpus, Note
 from voirdire.corpus.equivalence import SECTION, equivalence_notes
 from voirdire.corpus.folder import expand_corpus
@@ -47,24 +49,28 @@ class Written:
 
 
 def write_tables(
-    build: BuildFile, concepts: Concepts, inspected: Inspected, options: CorpusOptions, held: Path
+    build: BuildFile,
+    concepts: Concepts,
+    inspected: Inspected,
+    options: CorpusOptions,
+    held: Path,
+    regimes: Sequence[str],
 ) -> Written:
     """Write tables, images and a first ``corpus.toml``.
 
     options : with the ratings and how they are read; the items are those of the concepts
+    regimes : whose images they are, the main one first
     Raises InputError for ratings of an item that is none of the concepts, and for what ``[release]`` and ``[[pool]]``
     of build.toml say that they cannot.
     """
-    every = held / "items.csv"
-    item_table(concepts.items, {}).write_csv(every)
-    read = replace(expand_corpus(options), items=every)
+    others = further_ids(Path(build.file).parent, (item.id for item in concepts.items), regimes[0])
+    read = _known(concepts, others, options, held)
     tables = dict(pool_tables(read).tables)
-    kept = [item.id for item in inspected.items]
-    rated = tables["ratings"].filter(pl.col("item_id").is_in(kept))
-    left_out = tables["ratings"].height - rated.height
-    tables["ratings"] = rated
+    kept = [entry.id for entry in inspected.entries]
+    given = tables["ratings"]
+    tables["ratings"] = rated = given.filter(pl.col("item_id").is_in(kept))
     tables["raters"] = tables["raters"].join(rated.select("rater_id").unique(), on="rater_id", how="semi")
-    tables["items"] = item_table(inspected.items, places.copy_images(inspected.images, held))
+    tables["items"] = item_table(inspected.entries, places.copy_images(inspected.images, held), regimes)
     tables["questions"] = question_table(read_corpus(read, ()), tables.get("questions"))
     for name in TABLES:
         if name in tables and tables[name].width:
@@ -73,10 +79,38 @@ def write_tables(
     places.write_manifest(held, top, parts)
     _check_told(build, held, rated["pool"].drop_nulls().unique(maintain_order=True).to_list())
     counts = {"concepts": len({item.concept for item in inspected.items}), "items": len(kept), "ratings": rated.height}
-    notes = (Note("freeze.note.left_out", {"count": left_out}, "warning"),) if left_out else ()
+    notes = (*_left_out(given["item_id"], inspected, others), *_aside(rated["item_id"], inspected, regimes))
     parts[SECTION] = dict(inspected.equivalence)
     parts["construction"] = {"concepts": counts["concepts"], "rejected": len(inspected.rejected)}
+    if regimes[1:] or TEXT in regimes:
+        parts["construction"]["regimes"] = list(regimes)
     return Written(top, parts, counts, notes)
+
+
+def _known(concepts: Concepts, others: Iterable[str], options: CorpusOptions, held: Path) -> CorpusOptions:
+    """The ratings as they are read: of the items of the concepts, and of what other regimes show of them."""
+    every = held / "items.csv"
+    ids = [*(item.id for item in concepts.items), *others]
+    pl.DataFrame({"item_id": ids}, schema={"item_id": pl.String}).write_csv(every)
+    return replace(expand_corpus(options), items=every)
+
+
+def _left_out(rated: pl.Series, inspected: Inspected, others: Mapping[str, str]) -> list[Note]:
+    """Ratings of rejected concepts, and of images that are not frozen; rated : the item of every rating."""
+    items = {item.id for item in inspected.items}
+    gone = rated.filter(~rated.is_in([entry.id for entry in inspected.entries]))
+    rejected = sum(others.get(item, item) not in items for item in gone)
+    found = {"freeze.note.left_out": rejected, "regimes.note.not_frozen": len(gone) - rejected}
+    return [Note(key, {"count": count}, "warning") for key, count in found.items() if count]
+
+
+def _aside(rated: pl.Series, inspected: Inspected, regimes: Sequence[str]) -> list[Note]:
+    """What does not count in the check of the pools, where there are images of further regimes."""
+    further = [entry.id for entry in inspected.entries if entry.counterpart]
+    if not further:
+        return []
+    told = {"main": regimes[0], "others": ", ".join(regimes[1:]), "items": len(further)}
+    return [Note("regimes.note.main", {**told, "ratings": int(rated.is_in(further).sum())})]
 
 
 def _check_told(build: BuildFile, held: Path, pools: list[str]) -> None:
@@ -87,14 +121,23 @@ def _check_told(build: BuildFile, held: Path, pools: list[str]) -> None:
         raise InputError(error.key, **{**error.fields, "file": build.file}) from error
 
 
-def item_table(items: tuple[ConceptItem, ...], images: Mapping[str, str]) -> pl.DataFrame:
-    """The items: id, pair, culture, category, split, image, questions and descriptions by language."""
+def item_table(entries: Sequence[Entry], images: Mapping[str, str], regimes: Sequence[str]) -> pl.DataFrame:
+    """The items: id, pair, culture, category, split, image or text, questions and descriptions by language.
+
+    images : id of an entry -> its file; regimes : with several there are columns ``regime`` and ``counterpart``
+    A description is of the image of the main regime, so those of further ones have none.
+    """
     rows = []
-    for item in items:
-        row: dict[str, str | None] = {"item_id": item.id, "pair_id": item.concept, "culture": item.culture}
-        row |= {"category": item.category, "split": item.split or None, "image": images.get(item.id)}
+    for one in entries:
+        item = one.item
+        row: dict[str, str | None] = {"item_id": one.id, "pair_id": item.concept, "culture": item.culture}
+        row |= {"category": item.category, "split": item.split or None}
+        if regimes[1:]:
+            row |= {"regime": one.regime, "counterpart": one.counterpart or None}
+        row |= {"text": item.realisation} if one.regime == TEXT else {"image": images.get(one.id)}
         row |= {f"prompt.{language}": told for language, told in item.prompts.items()}
-        rows.append(row | {f"alt.{language}": told for language, told in item.alts.items()})
+        described = {} if one.counterpart or one.regime == TEXT else item.alts
+        rows.append(row | {f"alt.{language}": told for language, told in described.items()})
     columns = dict.fromkeys(name for row in rows for name in row)
     table = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String))
     return table.select(name for name in table.columns if table[name].null_count() < table.height)
@@ -135,7 +178,8 @@ def finish(
     shown = shown_digest(material, places.image_digests(digests))
     release = replace(release, at=utc_now().isoformat(timespec="seconds"), tables=places.table_digests(digests, TABLES))
     allowed = tuple(release.allowed.items())
-    notes = (*allowed_notes(allowed), *equivalence_notes(written.parts[SECTION]))
+    aside = (note for note in written.notes if note.key == "regimes.note.main")
+    notes = (*allowed_notes(allowed), *equivalence_notes(written.parts[SECTION]), *aside)
     _write_report(profile, held, release, notes, lang)
     log = changelog(str(written.top["name"]), (*releases(history), release), lang)
     (held / CHANGELOG).write_text(log, encoding="utf-8", newline="\n")

@@ -34,7 +34,7 @@ Out = Annotated[Path, _option("--out", "CORPUS")]
 Version = Annotated[str | None, _option("--version", "V")]
 Change = Annotated[str, _option("--change", "TEXT")]
 Allow = Annotated[list[str] | None, _option("--allow", "CHECK=REASON")]
-Regime = Annotated[str | None, _option("--regime", "NAME")]
+Regime = Annotated[list[str] | None, _option("--regime", "NAME")]
 
 
 def register(group: typer.Typer) -> None:
@@ -67,7 +67,7 @@ def freeze(
 
     spoken = ctx.find_object(str) or "en"
     given: dict[str, Any] = {"version": version, "change": change, "allowed": _allowed(allow), "lang": spoken}
-    if regime is not None:
+    if regime:
         given["regime"] = regime
     given["tables"] = collect({name: ctx.params[name] for name in READING})
     given["analysis"] = collect({name: ctx.params[name] for name in ANALYSIS})

@@ -11,18 +11,9 @@ from voirdire.construction.build_file import BuildFile
 from voirdire.construction.checks import ERROR, check_concepts
 from voirdire.construction.concepts import ConceptItem, Concepts
 from voirdire.construction.freezing.failures import Failure, some
+from voirdire.construction.freezing.pictures import inspect_pictures
 from voirdire.construction.history import History
-from voirdire.construction.imaging.checking import UNMADE, Checked, check_images
-from voirdire.construction.imaging.files import RUN
-from voirdire.construction.imaging.logbook import current, read_log
-from voirdire.construction.imaging.settings import (
-    CATALOGUED,
-    ImageSettings,
-    check_settings,
-    overruled,
-    read_settings,
-    worded,
-)
+from voirdire.construction.regimes import Entry
 from voirdire.construction.screening_decisions import outcomes
 from voirdire.construction.screening_rule import DROP, UNDECIDED
 from voirdire.construction.standing import ACCEPTED, OPEN, REJECTED, standings
@@ -33,38 +24,38 @@ from voirdire.corpus.equivalence import ALL, SHIFTED, row_fields, rows_of
 
 AUTHORING = ("concept_gone", "changed_since")
 SPLITS = ("split_differs", "split_unknown")
-LOST = (*UNMADE, "missing", "broken", "changed", "stray")
-"""Problems of an image without which there is none to freeze."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
     """What is to be frozen, and what speaks against it.
 
-    items : that are not rejected; images : item id -> file and sha256, of those that can be read
+    items : that are not rejected; entries : they as each regime shows them
+    images : id of an entry -> file and sha256, of those that can be read
     rejected : concepts that are left out; equivalence : what is known of the scales in each language
     """
 
     items: tuple[ConceptItem, ...]
+    entries: tuple[Entry, ...]
     images: Mapping[str, tuple[Path, str]]
     rejected: tuple[str, ...]
     failures: tuple[Failure, ...]
     equivalence: Mapping[str, Any] = field(default_factory=dict)
 
 
-def inspect(folder: Path, build: BuildFile, concepts: Concepts, history: History, regime: str) -> Inspected:
-    """Make every check on a folder that is being built; ``regime`` names the images that are frozen."""
+def inspect(folder: Path, build: BuildFile, concepts: Concepts, history: History, regimes: Sequence[str]) -> Inspected:
+    """Make every check on a folder that is being built; regimes : whose images are frozen, the main one first."""
     known = standings(history)
     out = {name for name, one in known.items() if one.state == REJECTED}
     out |= {item.concept for item in concepts.items if item.split == "rejected"}
     items = tuple(item for item in concepts.items if item.concept not in out)
     names = tuple(dict.fromkeys(item.concept for item in items))
-    images, looked = _images(folder, build, items, regime)
+    pictures = inspect_pictures(folder, build, items, regimes)
     compared = read_outcome(folder, build, concepts, history)
     failures = [
         *_concepts(build, concepts, history),
         *_authoring(names, history),
-        *looked,
+        *pictures.failures,
         *_texts(folder),
         *_equivalence(compared),
         *_screening(names, history),
@@ -73,7 +64,7 @@ def inspect(folder: Path, build: BuildFile, concepts: Concepts, history: History
     if not items:
         failures.append(Failure("concepts", "freeze.reason.no_items"))
     rejected = tuple(name for name in concepts.by_concept() if name in out)
-    return Inspected(items, images, rejected, tuple(failures), compared)
+    return Inspected(items, pictures.entries, pictures.files, rejected, tuple(failures), compared)
 
 
 def team_failures(authors: Sequence[str], tables: Iterable[Any]) -> list[Failure]:
@@ -143,48 +134,3 @@ def _splits(items: Sequence[ConceptItem]) -> Iterator[Failure]:
     lacking = list(dict.fromkeys(item.concept for item in items if not item.split))
     if lacking:
         yield Failure("splits", "freeze.reason.unsplit", {"count": len(lacking), "concepts": some(lacking)})
-
-
-def _images(
-    folder: Path, build: BuildFile, items: Sequence[ConceptItem], regime: str
-) -> tuple[dict[str, tuple[Path, str]], list[Failure]]:
-    """item id -> its image, and what is wrong with the images."""
-    log = read_log(folder) if (folder / RUN).is_dir() else []
-    known = {item.id: item for item in items}
-    rows = {name: row for name, row in current(log, regime).items() if name in known}
-    lacking = [item.id for item in items if item.id not in rows]
-    failures = []
-    if lacking:
-        fields = {"regime": regime, "count": len(lacking), "items": some(lacking)}
-        failures.append(Failure("images", "freeze.reason.no_image", fields))
-    if not rows:
-        return {}, failures
-    settings = _settings(build, regime, next(iter(rows.values())).facts)
-    drawn = settings.source is None
-    asked = {name: worded(settings.template, known[name]) for name in rows} if drawn else {}
-    checked = check_images(folder, rows, settings, asked)
-    return _files(folder, checked), failures + _problems(checked)
-
-
-def _settings(build: BuildFile, regime: str, facts: Mapping[str, Any]) -> ImageSettings:
-    """What the images of a regime were asked for by, as ``build.toml`` and their log say."""
-    if facts["provider"] == "folder":
-        return overruled(ImageSettings(), provider="folder", regime=regime, source=Path(build.file).parent)
-    known = {catalogued: provider for provider, catalogued in CATALOGUED.items()}
-    made = {"provider": known.get(facts["provider"]), "model": facts["model"]}
-    return check_settings(overruled(read_settings(build), regime=regime, **made), build.file)
-
-
-def _files(folder: Path, checked: Checked) -> dict[str, tuple[Path, str]]:
-    return {item: (folder / checked.rows[item].facts["file"], one.sha256) for item, one in checked.looks.items()}
-
-
-def _problems(checked: Checked) -> list[Failure]:
-    return [
-        Failure(
-            "images" if problem.kind in LOST else "image_quality",
-            f"build_images.problem.{problem.kind}",
-            {"items": some(problem.items), **problem.fields},
-        )
-        for problem in checked.problems
-    ]

@@ -87,7 +87,7 @@ def test_a_decision_by_command(corpus: Path, capsys: pytest.CaptureFixture[str])
     assert (done["step"], done["verdict"], done["suggested"]) == ("overrule", "keep", "drop")
     assert run(arguments(corpus)) == 0
     printed, page = capsys.readouterr().out, (corpus / "screening.html").read_text(encoding="utf-8")
-    assert "ana decided keep" in printed
+    assert re.search(r"ana decided on [0-9-]{10}: keep\. Reason: ", printed)
     assert "\x1b" not in printed + page
     assert "&lt;script&gt;" in page
     assert "<script" not in page

@@ -16,6 +16,8 @@ SCREENED, DECIDED = "screened", "screening_decision"
 CONFIRM, OVERRULE, DECIDE, WITHDRAW = "confirm", "overrule", "decide", "withdraw"
 DECISIONS = (KEEP, DROP, UNDECIDED)
 MOST_NAME, MOST_WHY = 64, 2000
+LEAD = "lead"
+"""Who decides on the lead's pages: whoever holds the lead's secret."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 from voirdire.construction.build_file import BuildFile, title_of
 from voirdire.construction.concepts import ConceptItem, Concepts
 from voirdire.construction.screening import GAPS, Measured, PairScreening, Screening
-from voirdire.construction.screening_decisions import Outcome
+from voirdire.construction.screening_decisions import LEAD, Outcome
 from voirdire.construction.screening_opinion import SATURATED, Opinion, image_of
 from voirdire.construction.screening_rule import DROP, KEEP, MEASURES, NOT_APPLICABLE, UNDECIDED
 from voirdire.reporting.access import View
@@ -144,9 +144,15 @@ def decision_words(outcome: Outcome, lang: str) -> str:
     """What a person decided, in words; empty where nobody did."""
     if outcome.decided is None:
         return ""
-    told = {"verdict": text(f"screening.verdict.{outcome.decided}", lang), "by": View.clean(outcome.by)}
+    told = {"verdict": text(f"screening.verdict.{outcome.decided}", lang), "by": decider(outcome.by, lang)}
     key = "screening.decision.outdated" if outcome.outdated else "screening.decision.made"
-    return text(key, lang, **told, why=View.clean(outcome.why) or DASH, at=outcome.at[:10])
+    said = text(key, lang, **told, at=outcome.at[:10])
+    return text("screening.decision.why", lang, decided=said, why=View.clean(outcome.why)) if outcome.why else said
+
+
+def decider(by: str, lang: str) -> str:
+    """Who did something, by name; the lead, who has none on the pages, in words."""
+    return text("screening.decision.lead", lang) if by == LEAD else View.clean(by)
 
 
 def _line(pair: PairScreening, shown: Shown, lang: str) -> Line:
@@ -302,7 +308,7 @@ def _decision_entries(one: Outcome, lang: str) -> Iterator[Entry]:
     outdated = text("screening.decision.since", lang) if one.outdated else ""
     yield Entry(text(f"screening.verdict.{one.suggested}", lang), outdated, numeric=False)
     yield Entry(text(f"screening.verdict.{one.decided}", lang), numeric=False)
-    yield Entry(View.clean(one.by), one.at[:10], numeric=False)
+    yield Entry(decider(one.by, lang), one.at[:10], numeric=False)
     yield Entry(View.clean(one.why) or DASH, numeric=False)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from voirdire.construction.authoring import text_digest
-from voirdire.construction.build_file import title_of
+from voirdire.construction.build_file import BuildFile, title_of
 from voirdire.construction.concepts import ConceptItem
 from voirdire.construction.history import Event
 from voirdire.construction.imaging.settings import GENERATED
@@ -15,7 +15,9 @@ from voirdire.construction.overview import overview
 from voirdire.construction.schedule import ASSIGNED
 from voirdire.construction.screening_decisions import DECIDED
 from voirdire.construction.screening_opinion import image_of
+from voirdire.construction.screening_page import decider
 from voirdire.construction.standing import ACCEPTED, AUTHORING, MOVES, REASONS, REJECTED, TEXT, Standing
+from voirdire.construction.translation.verifying import TRANSLATION
 from voirdire.errors import UsageError, VoirdireError
 from voirdire.reporting.access import View
 from voirdire.texts import has, text
@@ -98,9 +100,11 @@ def concept_shown(
 
 def rows_shown(bench: Bench, lang: str) -> list[dict[str, Any]]:
     """Every concept: its state, its people, whose turn it is and for what."""
+    categories = {item.concept: item.category for item in bench.concepts.items}
     return [
         {
             "concept": one.concept,
+            "category": categories.get(one.concept, ""),
             "state": text(f"authoring.state.{one.state}", lang),
             "mark": one.state,
             "reason": reason_words(one.reason, lang),
@@ -152,11 +156,28 @@ def sentence_of(error: VoirdireError, lang: str) -> str:
     """What is wrong, in words for a page: files without the folders that they lie in, and no options of a command."""
     own = f"authoring.on_page.{error.key.rpartition('.')[2]}"
     if has(own, lang):
-        return text(own, lang, **error.fields)
-    fields = {name: str(value).replace("\\", "/") for name, value in error.fields.items()}
-    if "file" in fields:
-        return text(error.key, lang, **{**error.fields, "file": fields["file"].rpartition("/")[2]})
-    return error.message(lang)
+        fields = dict(error.fields)
+        if "suggested" in fields:
+            fields["suggested"] = _verdict(str(fields["suggested"]), lang)
+        return text(own, lang, **fields)
+    return text(error.key, lang, **on_page(error.fields)) if "file" in error.fields else error.message(lang)
+
+
+def on_page(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What a sentence names, for a page: the file without the folders that it lies in.
+
+    >>> on_page({"file": "/home/ana/mine/concepts.csv", "row": 3})
+    {'file': 'concepts.csv', 'row': 3}
+    """
+    if "file" not in fields:
+        return dict(fields)
+    return {**fields, "file": str(fields["file"]).replace("\\", "/").rpartition("/")[2]}
+
+
+def culture_words(build: BuildFile, name: str, lang: str) -> str:
+    """A culture by its title, where it has one."""
+    culture = next((one for one in build.cultures if one.name == name), None)
+    return name if culture is None else title_of(culture, lang)
 
 
 def reason_words(reason: str, lang: str) -> str:
@@ -180,8 +201,7 @@ def _field(name: str, label: str, now: str, given: Mapping[str, str], **more: An
 
 
 def _member(bench: Bench, item: ConceptItem, lang: str, given: Mapping[str, str]) -> Field:
-    culture = next((one for one in bench.build.cultures if one.name == item.culture), None)
-    label = item.culture if culture is None else title_of(culture, lang)
+    label = culture_words(bench.build, item.culture, lang)
     image = f"/pictures/{item.id}" if image_of(bench.folder, GENERATED, item.id) else ""
     return _field(f"realisation.{item.culture}", label, item.realisation, given, image=image)
 
@@ -196,7 +216,9 @@ def _questions(bench: Bench, items: Sequence[ConceptItem], given: Mapping[str, s
 def _event(event: Event, lang: str) -> EventShown:
     texts = tuple(_texts(event, lang))
     note = View.clean(event.get("note", ""))
-    return EventShown(when(str(event["at"])), View.clean(event["by"]), _did(event, lang), note, texts)
+    nobody = text("authoring.page.rotation", lang) if event["kind"] == ASSIGNED else ""
+    by = decider(str(event["by"]), lang) or nobody
+    return EventShown(when(str(event["at"])), by, _did(event, lang), note, texts)
 
 
 def _did(event: Event, lang: str) -> str:
@@ -210,6 +232,10 @@ def _did(event: Event, lang: str) -> str:
         did = text(f"authoring.did.{action}", lang)
         reason = reason_words(str(event.get("reason", "")), lang)
         return text("authoring.did.because", lang, did=did, reason=reason) if reason else did
+    translated = f"authoring.did.translation_{action}"
+    if kind == TRANSLATION and has(translated, lang):
+        language = str(event.get("language", ""))
+        return text(translated, lang, language=NAMES.get(language, View.clean(language)))
     return text("authoring.did.other", lang, kind=View.clean(kind))
 
 

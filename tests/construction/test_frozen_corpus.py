@@ -67,13 +67,18 @@ def _beside(folder: Path) -> Path:
     return folder / "shares.csv"
 
 
+def _comments(folder: Path) -> Path:
+    (folder / "comments.csv").write_text("item_id,rater_id,written\nteapot-us,us0,Hm.\n", encoding="utf-8")
+    return folder / "comments.csv"
+
+
 def _manifest(folder: Path) -> Path:
     file = folder / "corpus.toml"
     file.write_text(file.read_text("utf-8").replace("CC-BY-4.0", "CC0-1.0"), encoding="utf-8")
     return file
 
 
-@pytest.mark.parametrize("damage", [_rating, _picture, _gone, _beside, _manifest])
+@pytest.mark.parametrize("damage", [_rating, _picture, _gone, _beside, _comments, _manifest])
 def test_a_change_is_told_with_its_file(world: Path, tmp_path: Path, damage: Callable[[Path], Path]) -> None:
     folder = Path(shutil.copytree(world / "v1", tmp_path / "copy"))
     validate(folder, draws=20)
@@ -105,7 +110,12 @@ def test_tables_of_other_origin_are_no_version(world: Path, tmp_path: Path) -> N
     folder = world / "v1"
     rated = world / "rated" / "ratings.csv"
     profile = audit(rated, folder=folder, **QUICK)
-    assert (profile.meta["corpus"], validate(folder, items=folder / "items.csv", draws=20).meta["corpus"]) == ({}, {})
+    own, other = folder / "items.csv", tmp_path / "items.csv"
+    other.write_bytes(own.read_bytes().replace(b"?", b"!", 1))
+    assert (profile.meta["corpus"], validate(folder, items=other, draws=20).meta["corpus"]) == ({}, {})
+    assert validate(folder, items=own, draws=20).meta["corpus"]["version"] == "1.0", "its own table is no other one"
+    with pytest.raises(InputError, match="another version"):
+        audit(folder, world / "run-v2", items=own, **QUICK)
     run_judges(folder, "control/random", out=tmp_path / "run", ratings=rated)
     assert "version" not in tomllib.loads((tmp_path / "run" / "run.toml").read_text("utf-8"))["corpus"]
 

@@ -26,6 +26,7 @@ def read_rated(
     further : ids of items of further regimes, whose ratings are left aside and counted
     Raises InputError where no rating belongs to a concept, and for a question that is not answered in whole numbers.
 
+    >>> import polars as pl
     >>> from voirdire.construction.concepts import ConceptItem
     >>> from voirdire.tables import read_table
     >>> item = ConceptItem("tea-us", "tea", "food", "us", "iced tea")

@@ -27,6 +27,7 @@ from voirdire.exchange.ordering import BY_ITEM, SPLITS, partition, ranked_splits
 from voirdire.exchange.release import Release
 from voirdire.exchange.release_images import ReleaseImage, read_image
 from voirdire.exchange.release_tables import as_csv
+from voirdire.exchange.tabular import as_parquet
 
 DATA = "data"
 SPLIT_NAME = re.compile(r"\w+")
@@ -77,7 +78,7 @@ def _written(name: str, release: Release, folder: Path) -> dict[str, int]:
             shard = part.slice(start, rows)
             shown = _with_images(shard, release.images) if name == "items" and release.images else shard
             path = folder / DATA / name / f"{split}-{number:05d}-of-{len(shards):05d}.parquet"
-            shown.write_parquet(path, compression="zstd", row_group_size=100 if name == "items" else None)
+            as_parquet(shown, path, 100 if name == "items" else None)
     return {split: part.height for split, part in parts.items()}
 
 

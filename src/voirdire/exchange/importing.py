@@ -89,6 +89,8 @@ def keep_image(path: str, data: bytes, folder: Path, known: str, source: Path) -
 def finish(release: Path, folder: Path, settings: Mapping[str, Any]) -> None:
     """Write README.md as it came, and corpus.toml with the digests of what was written."""
     readme = release / README
+    if not readme.resolve().is_relative_to(release.resolve()):
+        raise InputError("release.readme_leads_out", file=str(readme))
     if readme.is_file():
         (folder / README).write_bytes(readme.read_bytes())
     images = images_of(settings, release)

@@ -175,11 +175,14 @@ def _judgments(source: Any) -> pl.DataFrame:
 
 
 def _plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """Whole numbers, decimals, truth values and text; every other kind of cell as text, and NaN as missing."""
+    """Whole numbers, decimals, truth values and text; every other kind of cell as text, and NaN as missing.
+
+    Whole numbers that take more than 64 bits stay text, as they do in a csv file.
+    """
     made = []
     for name in frame.columns:
         column = frame[name]
-        if column.dtype.is_integer():
+        if column.dtype.is_integer() and column.cast(pl.Int64, strict=False).null_count() == column.null_count():
             made.append(column.cast(pl.Int64))
         elif column.dtype.is_float():
             made.append(column.cast(pl.Float64).fill_nan(None))

@@ -312,6 +312,22 @@ def test_at_once(tmp_path: Path) -> None:
     assert sorted(told) == ["accepted"] * 4 + ["authoring.move_illegal"] * 20
 
 
+@pytest.mark.parametrize("full", ["concepts.os.fsync", "history._write_all"])
+def test_what_cannot_be_written_is_not_told(tmp_path: Path, full: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where table or history finds no room, both stay as they were, and nothing else is left."""
+    make(tmp_path, pairs("tea"))
+    assign(tmp_path)
+    was = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(f"voirdire.construction.{full}", fail)
+    refused("build.history.unwritable", lambda: write(tmp_path, "tea", "ana", category="drinks"), "No space left")
+    refused("build.history.unwritable", lambda: add(tmp_path, "hat", "ana", "clothes"), "No space left")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == was
+
+
 PROGRAM = """
 import sys
 from voirdire.construction.authoring import move, write

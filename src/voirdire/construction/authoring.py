@@ -143,8 +143,8 @@ def write(
         _check_all(build, items, category, realisations or {}, prompts or {})
         changes = _cells(items, category, realisations or {}, prompts or {})
         told = {"category": category, "realisation": dict(realisations or {}), "prompt": dict(prompts or {})}
-        book.append({"kind": TEXT, "action": WRITE, "concept": concept, "by": person, "text": told})
-        table.rewrite(folder, read_concepts(folder), changes)
+        event = {"kind": TEXT, "action": WRITE, "concept": concept, "by": person, "text": told}
+        table.rewrite(folder, read_concepts(folder), changes, lambda: book.append(event))
         return read_concepts(folder)
 
 
@@ -159,8 +159,9 @@ def add(folder: Path | str, concept: str, by: str, category: str, *, clock: Cloc
         person, concepts = _member(build, by), read_concepts(folder)
         _check_words_of("category", category)
         table.refuse_new(concepts, concept)
-        book.append({"kind": TEXT, "action": "add", "concept": concept, "by": person, "text": {"category": category}})
-        table.add_rows(folder, concepts, concept, category, build.culture_names)
+        event = {"kind": TEXT, "action": "add", "concept": concept, "by": person, "text": {"category": category}}
+        cultures = build.culture_names
+        table.add_rows(folder, concepts, concept, category, cultures, lambda: book.append(event))
         _assign_new(book, build, read_concepts(folder))
         return standings(book.history)[concept]
 

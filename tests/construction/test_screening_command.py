@@ -89,6 +89,8 @@ def test_a_decision_by_command(corpus: Path, capsys: pytest.CaptureFixture[str])
     printed, page = capsys.readouterr().out, (corpus / "screening.html").read_text(encoding="utf-8")
     assert re.search(r"ana decided on [0-9-]{10}: keep\. Reason: ", printed)
     assert "\x1b" not in printed + page
+    assert "ordinal:1:5" not in page
+    assert "ordered steps, 1 to 5" in page
     assert "&lt;script&gt;" in page
     assert "<script" not in page
     again = next(one for one in told(capsys, arguments(corpus))["pairs"] if one["concept"] == concept)

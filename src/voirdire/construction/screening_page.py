@@ -18,6 +18,7 @@ from voirdire.reporting.blocks import Bullets, Folded, ItemCard, Items, Picture,
 from voirdire.reporting.grid import Column, Entry, Grid, Line
 from voirdire.reporting.items import embedded
 from voirdire.reporting.words import DASH, MINUS, Words
+from voirdire.scales import Scale
 from voirdire.texts import has, text
 
 ORDER = (DROP, UNDECIDED, KEEP)
@@ -190,11 +191,16 @@ def _facts(shown: Shown, lang: str) -> list[tuple[str, str]]:
         "pairs": str(len(screening.pairs)),
         "pools": comma.join(map(View.clean, screening.pools)),
         "raters": f"{screening.raters:g}",
-        "question": f"{View.clean(screening.question)} ({screening.scale})",
+        "question": comma.join((View.clean(screening.question), _scale_words(screening.scale, lang))),
     }
     if shown.opinion is not None:
         facts["judge"] = View.clean(shown.opinion.judge)
     return [(text(f"screening.fact.{name}", lang), value) for name, value in facts.items()]
+
+
+def _scale_words(scale: Scale, lang: str) -> str:
+    told = {name: getattr(scale, name) for name in ("level", "low", "high", "labels", "positive")}
+    return Words(lang).scale(told)
 
 
 def _first(shown: Shown, lang: str) -> Section:

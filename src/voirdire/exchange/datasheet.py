@@ -13,7 +13,8 @@ from voirdire.exchange.facts import Facts, PoolFacts, QuestionFacts, facts_of
 from voirdire.exchange.release import Release
 from voirdire.exchange.told import POOL, in_language
 from voirdire.reporting.markdown import escape
-from voirdire.texts import text
+from voirdire.reporting.words import Words
+from voirdire.texts import has, text
 
 MADE = ("collection", "collected_from", "collected_to", "protocol", "platform", "consent", "ethics", "funding")
 USED = ("uses", "not_for", "limitations", "biases", "social_impact", "sensitive")
@@ -80,9 +81,32 @@ def _tables(release: Release, lang: str) -> str:
 
 
 def _questions(questions: Sequence[QuestionFacts], lang: str) -> list[str]:
-    told = [(one.id, one.role, in_language(one.text, lang), one.scale) for one in questions]
+    told = [(one.id, _role(one.role, lang), in_language(one.text, lang), scale_words(one, lang)) for one in questions]
     rows = [[escape(cell) for cell in row] for row in told]
     return [_grid(("question", "role", "wording", "scale"), rows, lang)]
+
+
+def scale_words(question: QuestionFacts, lang: str) -> str:
+    """The scale of a question in words; a level that is none of ours as it stands.
+
+    >>> scale_words(QuestionFacts("q1", scale=("ordinal", (1.0, 5.0), "")), "en")
+    'ordered steps, 1 to 5'
+    """
+    level, ends, labels = question.scale
+    if not has(f"report.scale_words.level.{level}", lang):
+        return "; ".join(part for part in (level, _range(ends, lang), labels) if part)
+    low, high = ends or (None, None)
+    told = {"level": level, "low": low, "high": high, "labels": [labels] if labels else []}
+    return Words(lang).scale(told)
+
+
+def _range(ends: tuple[float, float] | None, lang: str) -> str:
+    return "" if ends is None else text("datasheet.ends", lang, low=f"{ends[0]:g}", high=f"{ends[1]:g}")
+
+
+def _role(role: str, lang: str) -> str:
+    key = f"datasheet.role.{role}"
+    return text(key, lang) if has(key, lang) else role
 
 
 def _equivalence(release: Release, lang: str) -> list[str]:

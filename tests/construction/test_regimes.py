@@ -93,7 +93,8 @@ def corpus(world: Path) -> Path:
     told = json.loads(out.getvalue())
     assert (told["counts"]["items"], told["validity"]["regime"]) == (50, "photographs")
     (note,) = [note for note in told["notes"] if "alone" in note]
-    assert "14 items and 560 ratings of street" in note
+    assert "images of street" in note
+    assert "items: 14, ratings: 560" in note
     return world / "two"
 
 

@@ -271,7 +271,7 @@ def test_the_command(folder: Path, made: Path, capsys: pytest.CaptureFixture[str
     base = ["build", "freeze", str(folder), "--ratings", str(made / "rated"), "--out", str(folder.parent / "out")]
     base += ["--regime", "photographs", "--draws", "100", "--version", "2.0"]
     assert run(base) == 3
-    assert "splits: 1 concepts have no split: teapot." in capsys.readouterr().out
+    assert "splits: Concepts without a split (1): teapot." in capsys.readouterr().out
     assert run([*base, "--json", "--lang", "zh"]) == 3
     told = json.loads(capsys.readouterr().out)
     assert (told["ok"], told["digest"], [one["check"] for one in told["failures"]]) == (False, None, ["splits"])

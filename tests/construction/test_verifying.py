@@ -192,7 +192,7 @@ def test_equivalence_command(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     ratings = tmp_path / "both.csv"
     ratings.write_text("\n".join(lines))
     out = printed(capsys, "build", "equivalence", folder, "--ratings", ratings)
-    assert "q1, zh beside en: 8 raters, 4 items" in out
+    assert "q1, zh beside en (raters: 8, items: 4)" in out
     assert "Shift: +0.75 (+" in out
     assert "In zh the same raters rate the same items higher than in en." in out
     assert "do not mean the same in both languages" in out

@@ -19,10 +19,10 @@ def test_export_and_import(corpus: Path, tmp_path: Path, capsys: pytest.CaptureF
     judged = str(told_corpus.judgments(corpus))
     assert run(["export", "hf", str(corpus), "--judgments", judged, "--rater-columns", "age", "--out", str(out)]) == 0
     said = capsys.readouterr().out
-    assert "5 tables, 22 images" in said
+    assert "Tables: 5, images: 22" in said
     assert "Left out: raters.city, ratings.seconds, ratings.comment." in said
     assert "smallest group that looks alike 5 (wanted: 5), by pool and age" in said
-    assert "does not tell" in said
+    assert "that corpus.toml does not tell" in said
     assert run(["import", "hf", str(out), "--out", str(back)]) == 0
     assert f"voirdire validate {back}" in capsys.readouterr().out
 
@@ -116,7 +116,7 @@ def test_a_package_adds_a_form(
     assert (tmp_path / "out" / "mine.txt").read_text() == "en 220"
     ratings = str(corpus / "ratings.csv")
     assert run(["import", "mine", ratings, "--out", str(tmp_path / "back")]) == 0
-    assert "1 tables, 0 images" in capsys.readouterr().out
+    assert "Tables: 1, images: 0" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "hf", "croissant"])

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from tests.construction.building import TEAM, build_text, make, pair, pairs, row, write_rows
 
 from voirdire.construction.authoring import add, assign, move, reassign, text_digest, write
+from voirdire.construction.build_file import read_build_file
+from voirdire.construction.checks import check_concepts
 from voirdire.construction.concepts import read_concepts
 from voirdire.construction.history import read_history
 from voirdire.construction.schedule import assigned
@@ -208,6 +210,7 @@ def test_a_text_that_changed_behind_the_reviewer(tmp_path: Path) -> None:
     refused("authoring.text_changed", lambda: step(tmp_path, "accept", "bo"), "revise tea")
     write_rows(tmp_path, pair("tea", prompt_en="Is it any good?", alt_en="A cup of tea", split="test"))
     assert step(tmp_path, "accept", "bo").state == "accepted"
+    write_rows(tmp_path, pair("tea", prompt_en="Is it any good?", split="pilot"))
     refused("authoring.nothing_changed", lambda: step(tmp_path, "revise", "ana", note="Again."), "tea")
 
 
@@ -310,6 +313,26 @@ def test_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         told = list(pool.map(accept, range(24)))
     assert sorted(told) == ["accepted"] * 4 + ["authoring.move_illegal"] * 20
+
+
+def test_descriptions_of_images_are_text_that_is_reviewed(tmp_path: Path) -> None:
+    make(tmp_path, pairs("tea"))
+    through(tmp_path, *ACCEPTED)
+    asked = read_concepts(tmp_path).items[0].prompts["en"]
+    told = pair("tea", prompt_en=asked, alt_en="A cup of tea")
+    write_rows(tmp_path, told)
+
+    def found() -> list[str]:
+        checked = check_concepts(build, read_concepts(tmp_path), standings(read_history(tmp_path)))
+        return [one.kind for one in checked.findings if one.kind in ("alt_unreviewed", "changed_since")]
+
+    build = read_build_file(tmp_path)
+    assert found() == ["alt_unreviewed"]
+    assert step(tmp_path, "revise", "ana").state == "revised"
+    assert step(tmp_path, "accept", "bo").text["us"]["alt"] == {"en": "A cup of tea"}
+    assert found() == []
+    write_rows(tmp_path, pair("tea", prompt_en=asked, alt_en="A foreign mess"))
+    assert found() == ["changed_since"]
 
 
 @pytest.mark.parametrize("full", ["concepts.os.fsync", "history._write_all"])

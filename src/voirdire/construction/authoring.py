@@ -29,6 +29,7 @@ from voirdire.construction.standing import (
     differs,
     standings,
     text_of,
+    undescribed,
 )
 from voirdire.errors import InputError, UsageError
 from voirdire.texts import text
@@ -76,7 +77,7 @@ def move(
         person = _member(build, by)
         now = text_of(items)
         _check_turn(before, action, person)
-        _check_text(before, action, now, note, seen)
+        _check_text(before, action, now, note, seen, build.source_language)
         if action in ("submit", "revise"):
             _check_ready(build, items)
         event: dict[str, Any] = {"kind": AUTHORING, "action": action, "concept": concept, "by": person}
@@ -228,13 +229,16 @@ def _check_turn(before: Standing, action: str, person: str) -> None:
         raise UsageError("authoring.reviews_own", concept=before.concept, value=person)
 
 
-def _check_text(before: Standing, action: str, now: Mapping[str, Any], note: str, seen: str | None) -> None:
+def _check_text(
+    before: Standing, action: str, now: Mapping[str, Any], note: str, seen: str | None, language: str
+) -> None:
     _check_seen(before.concept, now, seen)
     changed = differs(before.text, now)
     if action in ("review", "accept") and changed:
         again = "submit" if before.state == "drafted" else "revise"
         raise UsageError("authoring.text_changed", concept=before.concept, author=before.author, again=again)
-    if action == "revise" and not changed and (before.state in (REVISED, ACCEPTED) or not note.strip()):
+    new = changed or bool(undescribed(before.text, now, language))
+    if action == "revise" and not new and (before.state in (REVISED, ACCEPTED) or not note.strip()):
         raise UsageError("authoring.nothing_changed", concept=before.concept)
 
 

@@ -40,7 +40,7 @@ MOVES: Mapping[str, Move] = {
 }
 
 Text = dict[str, dict[str, Any]]
-"""culture -> category, realisation, and the question by language."""
+"""culture -> category, realisation, and by language the question and the description of the image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,25 @@ def text_of(items: Sequence[ConceptItem]) -> Text:
     >>> text_of([ConceptItem("tea-us", "tea", "food", "us", "iced tea", {"en": "Is it usual?"})])["us"]["realisation"]
     'iced tea'
     """
-    return {
-        item.culture: {"category": item.category, "realisation": item.realisation, "prompt": dict(item.prompts)}
-        for item in items
-    }
+    return {item.culture: _text(item) for item in items}
+
+
+def _text(item: ConceptItem) -> dict[str, Any]:
+    told: dict[str, Any] = {"category": item.category, "realisation": item.realisation, "prompt": dict(item.prompts)}
+    return told | ({"alt": dict(item.alts)} if item.alts else {})
+
+
+def undescribed(before: Mapping[str, Any], now: Mapping[str, Any], language: str) -> tuple[str, ...]:
+    """Cultures whose image is described in a language now, and was not when the text was handed in.
+
+    >>> undescribed({"us": {"prompt": {}}}, {"us": {"alt": {"en": "A glass"}}}, "en")
+    ('us',)
+    """
+    return tuple(
+        culture
+        for culture, part in now.items()
+        if language in part.get("alt", {}) and language not in before.get(culture, {}).get("alt", {})
+    )
 
 
 def differs(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:

@@ -42,6 +42,7 @@ class Field:
     now: str = ""
     image: str = ""
     differs: bool = False
+    described: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +204,13 @@ def _field(name: str, label: str, now: str, given: Mapping[str, str], **more: An
 def _member(bench: Bench, item: ConceptItem, lang: str, given: Mapping[str, str]) -> Field:
     label = culture_words(bench.build, item.culture, lang)
     image = f"/pictures/{item.id}" if image_of(bench.folder, GENERATED, item.id) else ""
-    return _field(f"realisation.{item.culture}", label, item.realisation, given, image=image)
+    alts = tuple(_described(language, said, lang) for language, said in item.alts.items())
+    return _field(f"realisation.{item.culture}", label, item.realisation, given, image=image, described=alts)
+
+
+def _described(language: str, said: str, lang: str) -> str:
+    fields = {"language": NAMES.get(language, View.clean(language)), "text": View.clean(said)}
+    return text("authoring.page.described", lang, **fields)
 
 
 def _questions(bench: Bench, items: Sequence[ConceptItem], given: Mapping[str, str]) -> Iterator[Field]:
@@ -252,8 +259,9 @@ def _texts(event: Event, lang: str) -> Iterator[tuple[str, str]]:
     for place, part in told.items():
         for name, value in part.items() if isinstance(part, Mapping) else ((place, part),):
             for inner, said in value.items() if isinstance(value, Mapping) else ((name, value),):
-                label = str(place) if name == "realisation" else str(inner)
-                line = (_label(label, lang), View.clean(said or ""))
+                label = str(place) if name in ("realisation", "alt") else str(inner)
+                words = _described(str(inner), str(said), lang) if name == "alt" else View.clean(said or "")
+                line = (_label(label, lang), words)
                 if line[1] and line not in seen:
                     seen.add(line)
                     yield line

@@ -206,7 +206,10 @@ def test_a_corpus_without_test_items(corpus: Path, tmp_path: Path, split: str) -
 
 
 def test_only_one_folder(tmp_path: Path) -> None:
-    for given in ([], [tmp_path, tmp_path], [tmp_path / "none"]):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"There is no file .*none"):
+        take_in("csv", [tmp_path / "none"], tmp_path / "back")
+    for given in ([], [tmp_path, tmp_path], [tmp_path / "file"]):
         with pytest.raises(UsageError, match="takes one folder"):
             take_in("csv", given, tmp_path / "back")
     with pytest.raises(InputError, match=r"no corpus\.toml"):

@@ -40,6 +40,8 @@ def read_parquet(files: Sequence[Path], folder: Path) -> None:
 
 def one_folder(files: Sequence[Path], form: str) -> Path:
     """The one folder that a release is. Raises UsageError for anything else, InputError for a folder that is none."""
+    if len(files) == 1 and not files[0].exists():
+        raise InputError("input.file_missing", file=str(files[0]))
     if len(files) != 1 or not files[0].is_dir():
         raise UsageError("release.one_folder", form=form, value=", ".join(map(str, files)) or "-")
     if not (files[0] / MANIFEST).is_file():

@@ -139,7 +139,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         model = ("--judge", "compatible/m", "--base-url", url)
         out = printed(capsys, "build", "translate", folder, *model, "--back", "--to", "zh")
         assert "compatible/m translates: 3 of 3 texts are asked for." in out
-        assert "2 proposed, 1 refused, 0 unusable, 0 failed, 0 pending. Cost: " in out
+        assert "2 proposed, 1 refused, 0 unusable, 0 failed, 0 pending. Cost of this model in all sessions: " in out
         assert "mud/prompt/zh: compatible/m declined: 抱歉" in out
         assert "Texts: missing 1, proposed 2." in out
         made = told(capsys, "build", "translate", folder, *model)

@@ -157,6 +157,19 @@ def test_two_windows_of_an_author_do_not_overwrite_each_other(building: Building
     assert realisation(building, "tea", "us") == "from this window"
 
 
+def test_what_was_not_touched_takes_the_text_that_changed_meanwhile(building: Building, ana: Person):
+    page = ana.page("tea")
+    shown = {name: html.unescape(text) for name, text in re.findall(r'name="was\.([^"]+)" value="([^"]*)"', page)}
+    assert {"category", "realisation.us", "realisation.cn", "prompt.en"} <= set(shown)
+    write(building.folder, "tea", "ana", realisations={"us": "from a spreadsheet"})
+    form = {**{f"was.{name}": text for name, text in shown.items()}, **shown, "realisation.cn": "typed"}
+    late = ana.send("/author/concepts/tea/text", action="save", seen=seen_on(page), **form)
+    assert late.status_code == 409
+    assert re.search(r'name="realisation\.us"[^>]*>\s*from a spreadsheet</textarea>', late.text)
+    assert ana.send("/author/concepts/tea/text", action="save", seen=seen_on(late.text), **form).status_code == 200
+    assert (realisation(building, "tea", "us"), realisation(building, "tea", "cn")) == ("from a spreadsheet", "typed")
+
+
 def test_a_form_without_the_digest_changes_nothing(building: Building, ana: Person):
     assert ana.send("/author/concepts/tea/text", action="hand_in", **{"realisation.us": "x"}).status_code == 409
     assert building.events("tea") in ([], ["assigned"])

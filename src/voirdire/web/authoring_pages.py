@@ -86,6 +86,9 @@ def decide(request: Request, form: AuthorForm, concept: ConceptName) -> Response
     return go(request, f"/author/concepts/{concept}?done={action}")
 
 
+UNTYPED = ("seen", "action", "reason")
+
+
 def found(request: Request, concept: str) -> None:
     """Raise HTTPException for a page of a concept that there is not."""
     if concept not in workshop_of(request).bench().concepts.by_concept():
@@ -114,7 +117,9 @@ def _again(request: Request, concept: str, given: Mapping[str, str], error: Voir
         return _concept(request, concept, given, error)
     except VoirdireError as second:
         problem = view.sentence_of(second, ui_language(request))
-        kept = [value for name, value in given.items() if name not in ("seen", "action", "reason") and value]
+        kept = [
+            value for name, value in given.items() if name not in UNTYPED and value and not name.startswith(view.WAS)
+        ]
         status = int(getattr(second, "status", 409))
         return shown(request, "author", "kept", status=status, problem=problem, kept=kept, concept=concept)
 

@@ -24,6 +24,9 @@ from voirdire.texts import has, text
 from voirdire.web.lead_access import NAMES
 from voirdire.web.workshop import Bench
 
+WAS = "was."
+"""Before the name of a field: what stood there when the form was shown."""
+
 WRITABLE = ("submit", "revise")
 DECISIONS = ("review", "accept", "reject")
 
@@ -33,6 +36,7 @@ class Field:
     """A text of a concept, as a form shows it.
 
     name : of the field; value : typed, else what stands there; now : what stands there, where another text was typed
+    stands : what stands there; sent along, so that what was not touched takes the new text when it changed meanwhile
     """
 
     name: str
@@ -43,6 +47,7 @@ class Field:
     image: str = ""
     differs: bool = False
     described: tuple[str, ...] = ()
+    stands: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +203,8 @@ def when(at: str) -> str:
 
 def _field(name: str, label: str, now: str, given: Mapping[str, str], **more: Any) -> Field:
     value = given.get(name, now)
-    return Field(name, label, value, now="" if value == now else now or "-", **more)
+    value = now if value == given.get(f"{WAS}{name}") else value
+    return Field(name, label, value, now="" if value == now else now or "-", stands=now, **more)
 
 
 def _member(bench: Bench, item: ConceptItem, lang: str, given: Mapping[str, str]) -> Field:

@@ -137,7 +137,7 @@ def _frozen(read: _Read, said: FreezeOptions, held: Path, target: Path, progress
     written = write_tables(read.build, read.concepts, read.inspected, options, held, read.regimes)
     profile = _evaluated(held, said, progress, read.regimes)
     validity = replace(validity_of(profile), regime=read.regimes[0] if read.regimes[1:] else "")
-    failures = (*read.inspected.failures, *_team(read.build, said), *validity.failures())
+    failures = (*read.inspected.failures, *written.failures, *_team(read.build, said), *validity.failures())
     allowed = used(failures, said.allowed)
     version = said.version or read.build.version
     made = BuildFrozen(

@@ -12,12 +12,15 @@ import polars as pl
 from voirdire.construction.build_file import BuildFile
 from voirdire.construction.concepts import Concepts
 from voirdire.construction.freezing import folder as places
+from voirdire.construction.freezing.failures import Failure
 from voirdire.construction.freezing.inspecting import Inspected
+from voirdire.construction.freezing.rated import inspect_rated
 from voirdire.construction.freezing.validity import Validity
 from voirdire.construction.freezing.versions import Release, changelog, releases
 from voirdire.construction.history import History, utc_now
 from voirdire.construction.imaging.settings import TEXT
 from voirdire.construction.regimes import Entry, further_ids
+from voirdire.construction.seen import seen_beside
 from voirdire.corpus.corpus import Corpus, Note
 from voirdire.corpus.equivalence import SECTION, equivalence_notes
 from voirdire.corpus.folder import expand_corpus
@@ -40,12 +43,15 @@ class Written:
     """Tables and images in the folder, and what ``corpus.toml`` says until the corpus is frozen.
 
     top, parts : entries before the first table, and tables; counts : concepts, items, ratings
+    failures : what the ratings say against the freeze; told : what its report tells too
     """
 
     top: Mapping[str, Any]
     parts: Mapping[str, Any]
     counts: Mapping[str, int]
     notes: tuple[Note, ...] = field(default=())
+    failures: tuple[Failure, ...] = ()
+    told: tuple[Note, ...] = ()
 
 
 def write_tables(
@@ -64,27 +70,45 @@ def write_tables(
     of build.toml say that they cannot.
     """
     others = further_ids(Path(build.file).parent, (item.id for item in concepts.items), regimes[0])
-    read = _known(concepts, others, options, held)
-    tables = dict(pool_tables(read).tables)
-    kept = [entry.id for entry in inspected.entries]
-    given = tables["ratings"]
-    tables["ratings"] = rated = given.filter(pl.col("item_id").is_in(kept))
-    tables["raters"] = tables["raters"].join(rated.select("rater_id").unique(), on="rater_id", how="semi")
-    tables["items"] = item_table(inspected.entries, places.copy_images(inspected.images, held), regimes)
-    tables["questions"] = question_table(read_corpus(read, ()), tables.get("questions"))
+    expanded = expand_corpus(options)
+    read = _known(concepts, others, expanded, held)
+    given, tables = _tables(read, inspected, held, regimes)
     for name in TABLES:
         if name in tables and tables[name].width:
             (held / f"{name}.csv").write_bytes(as_csv(tables[name]))
     top, parts = _manifest(build, read)
     places.write_manifest(held, top, parts)
+    rated = tables["ratings"]
     _check_told(build, held, rated["pool"].drop_nulls().unique(maintain_order=True).to_list())
-    counts = {"concepts": len({item.concept for item in inspected.items}), "items": len(kept), "ratings": rated.height}
-    notes = (*_left_out(given["item_id"], inspected, others), *_aside(rated["item_id"], inspected, regimes))
-    parts[SECTION] = dict(inspected.equivalence)
-    parts["construction"] = {"concepts": counts["concepts"], "rejected": len(inspected.rejected)}
+    seen = seen_beside(expanded, options.ratings)
+    checked = inspect_rated(inspected.entries, inspected.images, seen, set(rated["item_id"]))
+    told = (*inspected.notes, *checked.notes, *_aside(rated["item_id"], inspected, regimes))
+    left_out = _left_out(given["item_id"], inspected, others)
+    counts = {"concepts": len({item.concept for item in inspected.items}), "items": len(inspected.entries)}
+    parts |= _constructed(inspected, counts["concepts"], regimes)
+    return Written(top, parts, counts | {"ratings": rated.height}, (*left_out, *told), checked.failures, told)
+
+
+def _tables(
+    read: CorpusOptions, inspected: Inspected, held: Path, regimes: Sequence[str]
+) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
+    """The ratings as they were given, and the tables that are frozen; the images are copied."""
+    tables = dict(pool_tables(read).tables)
+    given = tables["ratings"]
+    tables["ratings"] = given.filter(pl.col("item_id").is_in([entry.id for entry in inspected.entries]))
+    who = tables["ratings"].select("rater_id").unique()
+    tables["raters"] = tables["raters"].join(who, on="rater_id", how="semi")
+    tables["items"] = item_table(inspected.entries, places.copy_images(inspected.images, held), regimes)
+    tables["questions"] = question_table(read_corpus(read, ()), tables.get("questions"))
+    return given, tables
+
+
+def _constructed(inspected: Inspected, concepts: int, regimes: Sequence[str]) -> dict[str, Any]:
+    """What ``corpus.toml`` says of how the corpus was built."""
+    told: dict[str, Any] = {"concepts": concepts, "rejected": len(inspected.rejected)}
     if regimes[1:] or TEXT in regimes:
-        parts["construction"]["regimes"] = list(regimes)
-    return Written(top, parts, counts, notes)
+        told["regimes"] = list(regimes)
+    return {SECTION: dict(inspected.equivalence), "construction": told}
 
 
 def _known(concepts: Concepts, others: Iterable[str], options: CorpusOptions, held: Path) -> CorpusOptions:
@@ -92,7 +116,7 @@ def _known(concepts: Concepts, others: Iterable[str], options: CorpusOptions, he
     every = held / "items.csv"
     ids = [*(item.id for item in concepts.items), *others]
     pl.DataFrame({"item_id": ids}, schema={"item_id": pl.String}).write_csv(every)
-    return replace(expand_corpus(options), items=every)
+    return replace(options, items=every)
 
 
 def _left_out(rated: pl.Series, inspected: Inspected, others: Mapping[str, str]) -> list[Note]:
@@ -178,8 +202,7 @@ def finish(
     shown = shown_digest(material, places.image_digests(digests))
     release = replace(release, at=utc_now().isoformat(timespec="seconds"), tables=places.table_digests(digests, TABLES))
     allowed = tuple(release.allowed.items())
-    aside = (note for note in written.notes if note.key == "regimes.note.main")
-    notes = (*allowed_notes(allowed), *equivalence_notes(written.parts[SECTION]), *aside)
+    notes = (*allowed_notes(allowed), *equivalence_notes(written.parts[SECTION]), *written.told)
     _write_report(profile, held, release, notes, lang)
     log = changelog(str(written.top["name"]), (*releases(history), release), lang)
     (held / CHANGELOG).write_text(log, encoding="utf-8", newline="\n")

@@ -18,6 +18,7 @@ CHECKS = (
     "equivalence",
     "screening",
     "splits",
+    "ratings",
     "team",
     "reliability",
     "divergence",

@@ -12,14 +12,14 @@ from voirdire.construction.checks import ERROR, check_concepts
 from voirdire.construction.concepts import ConceptItem, Concepts
 from voirdire.construction.freezing.failures import Failure, some
 from voirdire.construction.freezing.pictures import inspect_pictures
+from voirdire.construction.freezing.screened import inspect_screening
 from voirdire.construction.history import History
 from voirdire.construction.regimes import Entry
-from voirdire.construction.screening_decisions import outcomes
-from voirdire.construction.screening_rule import DROP, UNDECIDED
 from voirdire.construction.standing import ACCEPTED, OPEN, REJECTED, standings
 from voirdire.construction.team import who_rates
 from voirdire.construction.translation.outcome import read_outcome
 from voirdire.construction.translation.verifying import unverified
+from voirdire.corpus.corpus import Note
 from voirdire.corpus.equivalence import ALL, SHIFTED, row_fields, rows_of
 
 AUTHORING = ("concept_gone", "changed_since")
@@ -33,6 +33,7 @@ class Inspected:
     items : that are not rejected; entries : they as each regime shows them
     images : id of an entry -> file and sha256, of those that can be read
     rejected : concepts that are left out; equivalence : what is known of the scales in each language
+    notes : what could not be checked
     """
 
     items: tuple[ConceptItem, ...]
@@ -41,6 +42,7 @@ class Inspected:
     rejected: tuple[str, ...]
     failures: tuple[Failure, ...]
     equivalence: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
 
 def inspect(folder: Path, build: BuildFile, concepts: Concepts, history: History, regimes: Sequence[str]) -> Inspected:
@@ -52,19 +54,20 @@ def inspect(folder: Path, build: BuildFile, concepts: Concepts, history: History
     names = tuple(dict.fromkeys(item.concept for item in items))
     pictures = inspect_pictures(folder, build, items, regimes)
     compared = read_outcome(folder, build, concepts, history)
+    screening = inspect_screening(items, history, pictures.files, regimes[0])
     failures = [
         *_concepts(build, concepts, history),
         *_authoring(names, history),
         *pictures.failures,
         *_texts(folder),
         *_equivalence(compared),
-        *_screening(names, history),
+        *screening.failures,
         *_splits(items),
     ]
     if not items:
         failures.append(Failure("concepts", "freeze.reason.no_items"))
     rejected = tuple(name for name in concepts.by_concept() if name in out)
-    return Inspected(items, pictures.entries, pictures.files, rejected, tuple(failures), compared)
+    return Inspected(items, pictures.entries, pictures.files, rejected, tuple(failures), compared, screening.notes)
 
 
 def team_failures(authors: Sequence[str], tables: Iterable[Any]) -> list[Failure]:
@@ -110,24 +113,6 @@ def _equivalence(told: Mapping[str, Any]) -> Iterator[Failure]:
     for row in rows_of(told):
         if row["finding"] == SHIFTED and row["pool"] == ALL:
             yield Failure("equivalence", "freeze.reason.shifted", row_fields(row, told))
-
-
-def _screening(names: Sequence[str], history: History) -> Iterator[Failure]:
-    known = outcomes(history)
-    found: dict[str, list[str]] = {"unscreened": [], "undecided": [], "dropped": [], "outdated": []}
-    for name in names:
-        one = known.get(name)
-        if one is None:
-            found["unscreened"].append(name)
-        elif one.verdict == UNDECIDED:
-            found["undecided"].append(name)
-        elif one.verdict == DROP:
-            found["dropped"].append(name)
-        elif one.outdated:
-            found["outdated"].append(name)
-    for kind, listed in found.items():
-        if listed:
-            yield Failure("screening", f"freeze.reason.{kind}", {"count": len(listed), "concepts": some(listed)})
 
 
 def _splits(items: Sequence[ConceptItem]) -> Iterator[Failure]:

@@ -199,6 +199,19 @@ def test_all_reasons_are_told_together(folder: Path, made: Path) -> None:
     assert {one.check for one in found.failures} == wanted
 
 
+def test_who_rates_is_looked_for_in_the_tables_as_they_are_read(folder: Path, tmp_path: Path) -> None:
+    """Also where the raters table lacks them, and where the column of raters has another name."""
+    rated = ratings(tmp_path / "rated")
+    table = pl.read_csv(rated / "ratings.csv").with_columns(pl.col("rater_id").replace({"us-1": "Ana"}))
+    table.rename({"rater_id": "wer"}).write_csv(rated / "ratings.csv")
+    others = table.filter(pl.col("rater_id") != "Ana").select("rater_id").unique()
+    others.with_columns(age=30).rename({"rater_id": "wer"}).write_csv(rated / "raters.csv")
+    found = freeze(folder, tmp_path / "out", rated, tables={"mapping": {"rater_id": "wer"}})
+    assert [(one.check, one.fields["value"], one.fields["column"]) for one in found.failures] == [
+        ("team", "Ana", "rater_id")
+    ]
+
+
 def test_a_single_pool_and_means_alone_are_refused(folder: Path, made: Path) -> None:
     table = pl.read_csv(made / "rated" / "ratings.csv")
     questions = {"questions": made / "rated" / "questions.csv"}
@@ -267,9 +280,17 @@ def test_a_change_is_a_higher_version_with_a_changelog(folder: Path, made: Path)
 
 
 def test_the_command(folder: Path, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ratings of an item of another study stand in the table, and are left out."""
     _unsplit(folder)
-    base = ["build", "freeze", str(folder), "--ratings", str(made / "rated"), "--out", str(folder.parent / "out")]
+    rated = shutil.copytree(made / "rated", folder.parent / "rated")
+    table = pl.read_csv(rated / "ratings.csv", infer_schema=False)
+    pl.concat([table, table.head(1).with_columns(item_id=pl.lit("ferry-us"))]).write_csv(rated / "ratings.csv")
+    base = ["build", "freeze", str(folder), "--ratings", str(rated), "--out", str(folder.parent / "out")]
     base += ["--regime", "photographs", "--draws", "100", "--version", "2.0"]
+    assert run(base) == 3
+    assert "--unknown-items exclude" in (said := capsys.readouterr().err)
+    assert "has no" not in said
+    base += ["--unknown-items", "exclude"]
     assert run(base) == 3
     assert "splits: Concepts without a split (1): teapot." in capsys.readouterr().out
     assert run([*base, "--json", "--lang", "zh"]) == 3
@@ -283,6 +304,7 @@ def test_the_command(folder: Path, made: Path, capsys: pytest.CaptureFixture[str
     told = json.loads(capsys.readouterr().out)
     assert (told["ok"], told["version"], told["counts"]["items"]) == (True, "2.0", 36)
     assert told["allowed"] == [{"check": "splits", "reason": "it is kept for later"}]
+    assert "ferry" not in (folder.parent / "out" / "ratings.csv").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

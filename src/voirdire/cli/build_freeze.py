@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from voirdire.app.build_freeze import BuildFrozen
 
 FAILED = 3
-READING = ("raters", "questions", "pool", "pool_column", "scale", "map")
+READING = (*o.RATED, "unknown_items")
 ANALYSIS = ("gate_reliability", "draws", "seed")
 
 
@@ -57,6 +57,8 @@ def freeze(
     pool_column: o.PoolColumn = None,
     scale: o.ScaleOption = None,
     map: o.Map = None,
+    missing_label: o.MissingLabel = None,
+    unknown_items: o.UnknownItems = None,
     gate_reliability: o.GateReliability = None,
     draws: o.Draws = None,
     seed: o.Seed = None,

@@ -141,6 +141,18 @@ def test_a_reply_without_a_known_cost_counts_fully(tmp_path: Path) -> None:
     assert "--budget counts $0.2500 more: $0.7500 in all." in lines
 
 
+def test_images_that_were_paid_for_and_cut_off_count_over_sessions(tmp_path: Path) -> None:
+    """A proxy cuts every reply: the image was drawn, so no session asks for more than the budget allows."""
+    folder = corpus(tmp_path / "c", 2, dict.fromkeys(("c0-us", "c0-cn", "c1-us", "c1-cn"), "CUTOFF"))
+    with serving() as (url, state):
+        for _ in range(2):
+            result = make(folder, url, price=0.25, budget=0.75)
+            assert state.drawn.total() == 3
+    assert result.stopped is not None
+    assert (result.stopped.key, result.stopped.fields["held"]) == ("build_images.stopped_budget", "0.7500")
+    assert (result.spent_in_all.known, result.spent_in_all.counted) == (0, 0.75)
+
+
 def test_what_a_regime_cost_and_what_the_folder_did(tmp_path: Path) -> None:
     """Two regimes of one maker, and one without any image of a model: each tells its own, and the same in all."""
     folder = corpus(tmp_path / "c", 2)

@@ -23,7 +23,7 @@ TREE = ("InputError", "UsageError", "SignatureError", "PolicyError", "RunStopped
 REFUSALS = ("Refused", "NotYours", "Closed", "Full", "BadValue", "KeyReused", "Deleted", "NotFinished", "Forbidden")
 RAISING = (
     {name: (name, "") for name in TREE}
-    | {"refuse": ("InputError", "input."), "NotFoundError": ("UsageError", "")}
+    | {"refuse": ("InputError", "input."), "NotFoundError": ("UsageError", ""), "WrongStateError": ("UsageError", "")}
     | dict.fromkeys(REFUSALS, ("UsageError", ""))
     | dict.fromkeys(("Broken", "NotHere", "_error", "error"), ("InputError", "material."))
 )

@@ -30,6 +30,7 @@ from voirdire.annotation.invitations import invite
 from voirdire.annotation.material import read_shown
 from voirdire.annotation.raters import delete_rater, resume_link
 from voirdire.annotation.rating_tables import audit_tables, ratings_table
+from voirdire.corpus.frozen import file_digest
 from voirdire.corpus.reading import read_corpus
 from voirdire.errors import UsageError
 
@@ -230,6 +231,9 @@ def test_the_readme_names_every_file_and_the_manifest_the_batch(db: Database, tm
     told = tomllib.loads((tmp_path / "en" / "corpus.toml").read_text("utf-8"))
     assert told["annotation"]["batch"] == batch.id
     assert told["annotation"]["corpus_digest"] == shown.digest
+    files = {item.image for name, item in shown.items.items() if name in batch.spec.items and item.image}
+    assert told["images"] == {path.relative_to(shown.folder).as_posix(): file_digest(path) for path in files}
+    assert files
 
 
 def test_exporting_again_replaces_the_files(db: Database, tmp_path: Path):

@@ -86,7 +86,7 @@ def test_what_cannot_be(folder: Path, capsys: pytest.CaptureFixture[str], more: 
 
 
 @pytest.mark.parametrize(
-    ("lang", "said"), [("en", "1/4 images, 2 failed calls, $0.1000 of $2.00"), ("zh", "1/4 张图像")]
+    ("lang", "said"), [("en", "images 1/4, failed calls 2, $0.1000 of $2.00"), ("zh", "1/4 张图像")]
 )
 def test_how_far_it_is(lang: str, said: str) -> None:
     maker = JudgeProgress("gemini/m", "lane", 3, {"ok": 1}, calls=3, failures={"server": 2}, cost=0.1)

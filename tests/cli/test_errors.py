@@ -49,6 +49,22 @@ def test_wrong_usage_is_3(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_advice_names_no_option_that_the_command_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["build", "new", "mine", "--author", "ana", "--author", "bo", "--author", "chen"]) == 0
+    table = tmp_path / "mine" / "concepts.csv"
+    table.write_bytes(table.read_text("utf-8").replace("meal", "m\u00e9al").encode("cp1252", "replace"))
+    assert run(["build", "check", "mine"]) == 3
+    assert "`voirdire build check` has no --encoding: change the file instead." in capsys.readouterr().err
+    assert run(["build", "check", "mine", "--json", "--lang", "zh"]) == 3
+    assert "没有 --encoding" in json.loads(capsys.readouterr().out)["error"]["message"]
+    assert run(["audit", "--ratings", "mine/concepts.csv"]) == 3
+    assert "--encoding cp1252 (" in (said := capsys.readouterr().err)
+    assert "has no" not in said
+
+
 @pytest.mark.parametrize("args", [["audit", "--nonsense"], ["audit"], ["audit", "--draws", "many"], ["chekc"]])
 def test_wrong_usage_in_chinese(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*args, "--lang", "zh"]) == 3

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -60,6 +62,28 @@ def test_help_in_both_languages(command: str, capsys: pytest.CaptureFixture[str]
         assert "Example: voirdire" in re.sub(r"\s+", " ", english)
         assert "--json" in english
         assert "--lang" in english
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_stands_in_brackets_stands_in_the_help(
+    lang: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Brackets are no markup: [translation] of build.toml, [pool], [question]."""
+    monkeypatch.setenv("COLUMNS", "400")
+
+    def visit(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], set[str]]]:
+        said = " ".join(str(one.help) for one in (command, *command.params) if one.help)
+        if found := set(re.findall(r"\[[^\]]+\]+", said)):
+            yield path, found
+        for name, child in getattr(command, "commands", {}).items():
+            yield from visit(child, (*path, name))
+
+    seen = dict(visit(build_app(lang), ()))
+    assert {"[translation]", "[pool]", "[question]"} <= set().union(*seen.values())
+    for path, names in seen.items():
+        run([*path, "--help", "--lang", lang])
+        shown = " ".join(capsys.readouterr().out.split())
+        assert {name for name in names if name not in shown} == set(), path
 
 
 def test_languages_do_not_leak(capsys: pytest.CaptureFixture[str]) -> None:

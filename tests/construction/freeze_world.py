@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import polars as pl
 from PIL import Image
 from tests.construction.building import build_text, make, row
 
+from voirdire.app.build_equivalence import build_equivalence
 from voirdire.app.build_freeze import BuildFrozen, build_freeze
 from voirdire.app.build_images import build_images
 from voirdire.app.build_split import build_split
@@ -97,6 +98,20 @@ def ratings(place: Path, concepts: int = 18, *, side: bool = True, seed: int = 3
     tables.questions.write_csv(place / "questions.csv")
     (place / "corpus.toml").write_text('name = "rated"\nsimulated = true\n')
     return place
+
+
+def compare(folder: Path, shifts: Sequence[int], question: str = "q1") -> None:
+    """Compare the languages by raters of two items; shifts : how much higher each of them rates the second one."""
+    rows = [
+        (f"b{place}", item, question, language, 2 + (language == "zh") * shift)
+        for place, shift in enumerate(shifts)
+        for item in ("teapot-us", "teapot-cn")
+        for language in ("en", "zh")
+    ]
+    build_equivalence(
+        folder,
+        ratings=pl.DataFrame(rows, schema=["rater_id", "item_id", "question", "language", "rating"], orient="row"),
+    )
 
 
 def freeze(folder: Path, out: Path, rated: Any, **options: Any) -> BuildFrozen:

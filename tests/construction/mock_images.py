@@ -2,7 +2,8 @@
 
 What it draws is a function of the prompt and the path: ``POST .../models/M:generateContent`` (Gemini) draws shapes on
 a gradient, ``POST .../images/generations`` (OpenAI) stripes. Prompts steer it by words: ``BLOCK`` is refused by a
-filter, ``SORRY`` by the model's own words, ``SILENT`` has no image, ``TRUNCATED`` and ``CORRUPT`` damage it once,
+filter, ``SORRY`` by the model's own words, ``SILENT`` has no image, ``TRUNCATED`` and ``CORRUPT`` damage it once, of
+``CUTOFF`` the reply ends in the middle of its JSON, as behind a proxy that cuts large bodies,
 ``TWICE429`` and ``TWICE500`` fail twice first, ``NEVER`` fails always, ``WRONGSIZE`` is small, ``SLOW`` takes a second.
 """
 
@@ -93,15 +94,16 @@ class Handler(BaseHTTPRequestHandler):
         try:
             time.sleep(state.latency + (1.0 if "SLOW" in prompt else 0.0))
             status, document, headers = answer(state, prompt, times, body, gemini)
-            self._send(status, document, headers)
+            self._send(status, document, headers, cut="CUTOFF" in prompt)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
         finally:
             with state.lock:
                 state.open -= 1
 
-    def _send(self, status: int, document: Any, headers: dict[str, str]) -> None:
+    def _send(self, status: int, document: Any, headers: dict[str, str], *, cut: bool = False) -> None:
         raw = json.dumps(document).encode()
+        raw = raw[: len(raw) // 2] if cut else raw
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", "Content-Length": str(len(raw)), **headers}.items():
             self.send_header(name, value)

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from tests.construction.building import TEAM, build_text, make, pair, pairs, row, write_rows
 
 from voirdire.construction.authoring import add, assign, move, reassign, text_digest, write
+from voirdire.construction.build_file import read_build_file
+from voirdire.construction.checks import check_concepts
 from voirdire.construction.concepts import read_concepts
 from voirdire.construction.history import read_history
 from voirdire.construction.schedule import assigned
@@ -208,6 +210,7 @@ def test_a_text_that_changed_behind_the_reviewer(tmp_path: Path) -> None:
     refused("authoring.text_changed", lambda: step(tmp_path, "accept", "bo"), "revise tea")
     write_rows(tmp_path, pair("tea", prompt_en="Is it any good?", alt_en="A cup of tea", split="test"))
     assert step(tmp_path, "accept", "bo").state == "accepted"
+    write_rows(tmp_path, pair("tea", prompt_en="Is it any good?", split="pilot"))
     refused("authoring.nothing_changed", lambda: step(tmp_path, "revise", "ana", note="Again."), "tea")
 
 
@@ -236,7 +239,7 @@ def test_writing(tmp_path: Path) -> None:
         refused("authoring.text_unfit", lambda text=unfit: write(tmp_path, "tea", "ana", category=text), "category")
     assert read_concepts(tmp_path).items == made.items
     through(tmp_path, ("submit", "ana"), ("reject", "bo"))
-    refused("authoring.finished", lambda: write(tmp_path, "tea", "ana", category="x"), "rejected")
+    refused("authoring.finished", lambda: write(tmp_path, "tea", "ana", category="x"), "tea")
 
 
 def test_adding(tmp_path: Path) -> None:
@@ -261,7 +264,18 @@ def test_other_hands(tmp_path: Path) -> None:
     assert (told.author, told.reviewer, told.state, told.writers) == ("chen", "bo", "reviewed", ("ana",))
     refused("authoring.not_yours", lambda: step(tmp_path, "revise", "ana", note="x"), "ana", "chen")
     through(tmp_path, ("revise", "chen"), ("accept", "bo"))
-    refused("authoring.finished", lambda: reassign(tmp_path, "tea", "chen", "ana", "bo"), "accepted")
+    refused("authoring.finished", lambda: reassign(tmp_path, "tea", "chen", "ana", "bo"), "tea")
+
+
+def test_nobody_reviews_what_they_typed_and_others_handed_in(tmp_path: Path) -> None:
+    make(tmp_path, pairs("tea", "rice"))
+    write(tmp_path, "tea", "ana", prompts={"en": "Asked by me?"})
+    refused("authoring.reviews_own", lambda: reassign(tmp_path, "tea", "ana", "chen", "ana"), "ana")
+    reassign(tmp_path, "tea", "chen", "bo", "chen")
+    write(tmp_path, "tea", "bo", prompts={"en": "Asked by both?"})
+    assert reassign(tmp_path, "tea", "chen", "ana", "chen").writers == ("ana", "bo")
+    refused("authoring.reviews_own", lambda: reassign(tmp_path, "tea", "chen", "chen", "bo"), "bo")
+    assert reassign(tmp_path, "rice", "chen", "chen", "bo").writers == (), "who wrote nothing may become its reviewer"
 
 
 def test_people_of_the_table_are_checked_when_they_are_assigned(tmp_path: Path) -> None:
@@ -301,6 +315,42 @@ def test_at_once(tmp_path: Path) -> None:
     assert sorted(told) == ["accepted"] * 4 + ["authoring.move_illegal"] * 20
 
 
+def test_descriptions_of_images_are_text_that_is_reviewed(tmp_path: Path) -> None:
+    make(tmp_path, pairs("tea"))
+    through(tmp_path, *ACCEPTED)
+    asked = read_concepts(tmp_path).items[0].prompts["en"]
+    told = pair("tea", prompt_en=asked, alt_en="A cup of tea")
+    write_rows(tmp_path, told)
+
+    def found() -> list[str]:
+        checked = check_concepts(build, read_concepts(tmp_path), standings(read_history(tmp_path)))
+        return [one.kind for one in checked.findings if one.kind in ("alt_unreviewed", "changed_since")]
+
+    build = read_build_file(tmp_path)
+    assert found() == ["alt_unreviewed"]
+    assert step(tmp_path, "revise", "ana").state == "revised"
+    assert step(tmp_path, "accept", "bo").text["us"]["alt"] == {"en": "A cup of tea"}
+    assert found() == []
+    write_rows(tmp_path, pair("tea", prompt_en=asked, alt_en="A foreign mess"))
+    assert found() == ["changed_since"]
+
+
+@pytest.mark.parametrize("full", ["concepts.os.fsync", "history._write_all"])
+def test_what_cannot_be_written_is_not_told(tmp_path: Path, full: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where table or history finds no room, both stay as they were, and nothing else is left."""
+    make(tmp_path, pairs("tea"))
+    assign(tmp_path)
+    was = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(f"voirdire.construction.{full}", fail)
+    refused("build.history.unwritable", lambda: write(tmp_path, "tea", "ana", category="drinks"), "No space left")
+    refused("build.history.unwritable", lambda: add(tmp_path, "hat", "ana", "clothes"), "No space left")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == was
+
+
 PROGRAM = """
 import sys
 from voirdire.construction.authoring import move, write
@@ -337,3 +387,17 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
 
 def test_every_state_and_reason_has_words() -> None:
     assert all(has(f"authoring.state.{state}", lang) for state in STATES for lang in ("en", "zh"))
+
+
+def test_errors_name_the_state_in_words(tmp_path: Path) -> None:
+    make(tmp_path, pairs("tea"))
+    with pytest.raises(UsageError) as caught:
+        move(tmp_path, "accept", "tea", "bo")
+    assert (caught.value.key, caught.value.fields["state"]) == ("authoring.move_illegal", "open")
+    assert "because it is not written." in str(caught.value)
+    assert "状态是 未编写。" in caught.value.message("zh")
+    move(tmp_path, "submit", "tea", "ana")
+    move(tmp_path, "reject", "tea", "bo", reason="factual", note="It can be looked up.")
+    with pytest.raises(UsageError) as caught:
+        write(tmp_path, "tea", "ana", category="x")
+    assert "状态是 已否决，" in caught.value.message("zh")

@@ -198,7 +198,7 @@ def test_every_finding_has_a_sentence_and_a_test() -> None:
     known = {key.removeprefix("build.finding.") for key in catalogue("en") if key.startswith("build.finding.")}
     tested = {kind for kind, *_ in CASES} | {"category_unbalanced", "questions_alike", "realisations_alike"}
     tested |= {"not_accepted", "changed_since", "assigned_otherwise", "concept_gone", "author_left", "author_rates"}
-    tested |= {"texts_unverified"}
+    tested |= {"texts_unverified", "alt_unreviewed"}
     assert known == tested
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,12 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import permutation_test, ttest_1samp
-from tests.construction.building import make, pairs
+from tests.construction.building import build_text, make, pairs
 
 from voirdire.app.build_equivalence import build_equivalence
-from voirdire.construction.history import read_history
+from voirdire.construction.build_file import read_build_file
+from voirdire.construction.concepts import read_concepts
+from voirdire.construction.history import History, read_history
 from voirdire.construction.translation.equivalence import read_equivalence
+from voirdire.construction.translation.outcome import read_outcome
 from voirdire.construction.translation.shifts import detectable, mean_with_interval, shift_of, stretch_of
+from voirdire.corpus.equivalence import equivalence_notes, rows_of
 from voirdire.errors import InputError, UsageError
 
 ITEMS = [f"i{place}" for place in range(12)]
@@ -230,3 +235,33 @@ def test_table_and_history(tmp_path: Path) -> None:
     table = pl.read_csv(made.table)
     assert table["question"].to_list() == ["rating"]
     assert table["value"][0] == pytest.approx(made.equivalence.compared[0].shift.value)
+
+
+def test_what_is_frozen_of_it_is_of_the_words_as_they_are(tmp_path: Path) -> None:
+    folder = make(tmp_path / "mine", pairs("tea"))
+    questions = folder / "questions.csv"
+    head = "question,text.en,text.zh,low_end.en,low_end.zh\n"
+    questions.write_text(f"{head}q1,How usual?,多常见？,not,不\nq2,How good?,多好？,bad,差\n", encoding="utf-8")
+    columns = ["rater_id", "item_id", "question", "language", "rating"]
+    rows = [(who, "tea-us", "q1", lang, 2 + (lang == "zh")) for who in "abcdef" for lang in ("en", "zh")]
+    rows += [("g", "tea-us", "q1", "en", 2), ("g", "tea-us", "q1", "zh", 4)]
+    frame = pl.DataFrame(rows, schema=columns, orient="row")
+
+    def told() -> dict[str, Any]:
+        build, concepts = read_build_file(folder), read_concepts(folder)
+        return read_outcome(folder, build, concepts, read_history(folder))
+
+    assert told() == {"checked": False}
+    build_equivalence(folder, ratings=frame)
+    first = told()
+    assert (first["compared"][0]["finding"], first["outdated"], first["unchecked"]) == ("shifted", [], ["q2"])
+    assert [note.key for note in equivalence_notes(first)] == ["equivalence.shifted", "equivalence.question_unchecked"]
+    questions.write_text(questions.read_text("utf-8").replace("不", "毫不"), encoding="utf-8")
+    for _ in range(2):  # the same ratings once more are still of the old words
+        assert (told()["outdated"], list(rows_of(told()))) == (["q1"], [])
+        build_equivalence(folder, ratings=frame)
+    build_equivalence(folder, ratings=frame.with_columns(pl.lit(3).alias("rating")))
+    assert (told()["outdated"], told()["compared"][0]["finding"]) == ([], "undefined")
+    one_language = make(tmp_path / "one", pairs("tea"), build_text(languages=("en",)))
+    assert read_outcome(one_language, read_build_file(one_language), read_concepts(one_language), History()) == {}
+    assert equivalence_notes({"checked": True, "compared": [3, {"finding": "?"}], "outdated": 5}) == ()

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.construction import image_world
 from tests.construction.building import make
-from tests.construction.freeze_world import built, freeze, ratings, screened
+from tests.construction.freeze_world import built, compare, freeze, ratings, screened
 from tests.construction.mock_images import serving
 
 from voirdire.analysis.profile import Profile
@@ -69,6 +69,9 @@ def test_a_frozen_corpus_has_all_its_parts(corpus: Path) -> None:
     assert told["validity"]["divergent"] == {"us+cn": "yes"}
     assert set(told["validity"]["gate"]) == {"us", "cn"}
     assert "allowed" not in told
+    assert told["equivalence"] == {"checked": False}
+    assert "equivalence.unchecked" in [note["key"] for note in Profile.load(corpus / "validity").meta["notes"]]
+    assert "It was not checked whether the words of the rating scales" in (corpus / "report.html").read_text("utf-8")
     material = read_material(corpus)
     assert (len(material.items), material.languages, material.digest) == (36, ("en", "zh"), told["frozen"]["material"])
     assert material.frozen is not None
@@ -129,6 +132,10 @@ def _text_changed(folder: Path) -> None:
     rewrite(folder, concepts, rows)
 
 
+def _shifted(folder: Path) -> None:
+    compare(folder, [1, 1, 2, 1, 1, 2, 1])
+
+
 def _undecided(folder: Path) -> None:
     screened(folder, ("teapot",), "undecided")
 
@@ -158,6 +165,7 @@ BROKEN: list[tuple[Callable[[Path], None], str, str]] = [
     (_image_gone, "images", "build_images.problem.missing"),
     (_image_swapped, "images", "build_images.problem.changed"),
     (_text_changed, "texts", "freeze.reason.unverified"),
+    (_shifted, "equivalence", "freeze.reason.shifted"),
     (_undecided, "screening", "freeze.reason.undecided"),
     (_dropped, "screening", "freeze.reason.dropped"),
     (_unsplit, "splits", "freeze.reason.unsplit"),
@@ -188,7 +196,20 @@ def test_all_reasons_are_told_together(folder: Path, made: Path) -> None:
     told.write_csv(rated / "ratings.csv")
     found = freeze(folder, folder.parent / "out", rated)
     wanted = {"images", "texts", "screening", "splits", "team", "divergence", "authoring"}
-    assert {one.check for one in found.failures} == wanted - {"authoring"}
+    assert {one.check for one in found.failures} == wanted
+
+
+def test_who_rates_is_looked_for_in_the_tables_as_they_are_read(folder: Path, tmp_path: Path) -> None:
+    """Also where the raters table lacks them, and where the column of raters has another name."""
+    rated = ratings(tmp_path / "rated")
+    table = pl.read_csv(rated / "ratings.csv").with_columns(pl.col("rater_id").replace({"us-1": "Ana"}))
+    table.rename({"rater_id": "wer"}).write_csv(rated / "ratings.csv")
+    others = table.filter(pl.col("rater_id") != "Ana").select("rater_id").unique()
+    others.with_columns(age=30).rename({"rater_id": "wer"}).write_csv(rated / "raters.csv")
+    found = freeze(folder, tmp_path / "out", rated, tables={"mapping": {"rater_id": "wer"}})
+    assert [(one.check, one.fields["value"], one.fields["column"]) for one in found.failures] == [
+        ("team", "Ana", "rater_id")
+    ]
 
 
 def test_a_single_pool_and_means_alone_are_refused(folder: Path, made: Path) -> None:
@@ -259,11 +280,19 @@ def test_a_change_is_a_higher_version_with_a_changelog(folder: Path, made: Path)
 
 
 def test_the_command(folder: Path, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ratings of an item of another study stand in the table, and are left out."""
     _unsplit(folder)
-    base = ["build", "freeze", str(folder), "--ratings", str(made / "rated"), "--out", str(folder.parent / "out")]
+    rated = shutil.copytree(made / "rated", folder.parent / "rated")
+    table = pl.read_csv(rated / "ratings.csv", infer_schema=False)
+    pl.concat([table, table.head(1).with_columns(item_id=pl.lit("ferry-us"))]).write_csv(rated / "ratings.csv")
+    base = ["build", "freeze", str(folder), "--ratings", str(rated), "--out", str(folder.parent / "out")]
     base += ["--regime", "photographs", "--draws", "100", "--version", "2.0"]
     assert run(base) == 3
-    assert "splits: 1 concepts have no split: teapot." in capsys.readouterr().out
+    assert "--unknown-items exclude" in (said := capsys.readouterr().err)
+    assert "has no" not in said
+    base += ["--unknown-items", "exclude"]
+    assert run(base) == 3
+    assert "splits: Concepts without a split (1): teapot." in capsys.readouterr().out
     assert run([*base, "--json", "--lang", "zh"]) == 3
     told = json.loads(capsys.readouterr().out)
     assert (told["ok"], told["digest"], [one["check"] for one in told["failures"]]) == (False, None, ["splits"])
@@ -275,6 +304,7 @@ def test_the_command(folder: Path, made: Path, capsys: pytest.CaptureFixture[str
     told = json.loads(capsys.readouterr().out)
     assert (told["ok"], told["version"], told["counts"]["items"]) == (True, "2.0", 36)
     assert told["allowed"] == [{"check": "splits", "reason": "it is kept for later"}]
+    assert "ferry" not in (folder.parent / "out" / "ratings.csv").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -322,9 +352,9 @@ def test_generated_images_are_those_of_the_template(tmp_path: Path) -> None:
         image_world.make(folder, url)
         image_world.make(folder, url, provider="openai", model="gpt-image-1", regime="second")
 
-    def looked(regime: str) -> list[str]:
+    def looked(*regimes: str) -> list[str]:
         build = read_build_file(folder)
-        found = inspect(folder, build, read_concepts(folder), read_history(folder), regime)
+        found = inspect(folder, build, read_concepts(folder), read_history(folder), regimes)
         return [one.key for one in found.failures if one.check in ("images", "image_quality")]
 
     assert (looked("generated"), looked("second"), looked("third")) == ([], [], ["freeze.reason.no_image"])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.construction.freeze_world import built, freeze, ratings
+from tests.construction.freeze_world import built, compare, freeze, ratings
 
 from voirdire.app.audit import audit
 from voirdire.app.build_split import build_split
@@ -24,6 +24,7 @@ from voirdire.app.validate import validate
 from voirdire.cli.main import run
 from voirdire.construction.freezing.versions import releases
 from voirdire.construction.history import read_history
+from voirdire.corpus.belonging import made_on
 from voirdire.errors import InputError
 from voirdire.exchange.release import ReleaseOptions
 
@@ -66,13 +67,18 @@ def _beside(folder: Path) -> Path:
     return folder / "shares.csv"
 
 
+def _comments(folder: Path) -> Path:
+    (folder / "comments.csv").write_text("item_id,rater_id,written\nteapot-us,us0,Hm.\n", encoding="utf-8")
+    return folder / "comments.csv"
+
+
 def _manifest(folder: Path) -> Path:
     file = folder / "corpus.toml"
     file.write_text(file.read_text("utf-8").replace("CC-BY-4.0", "CC0-1.0"), encoding="utf-8")
     return file
 
 
-@pytest.mark.parametrize("damage", [_rating, _picture, _gone, _beside, _manifest])
+@pytest.mark.parametrize("damage", [_rating, _picture, _gone, _beside, _comments, _manifest])
 def test_a_change_is_told_with_its_file(world: Path, tmp_path: Path, damage: Callable[[Path], Path]) -> None:
     folder = Path(shutil.copytree(world / "v1", tmp_path / "copy"))
     validate(folder, draws=20)
@@ -104,7 +110,12 @@ def test_tables_of_other_origin_are_no_version(world: Path, tmp_path: Path) -> N
     folder = world / "v1"
     rated = world / "rated" / "ratings.csv"
     profile = audit(rated, folder=folder, **QUICK)
-    assert (profile.meta["corpus"], validate(folder, items=folder / "items.csv", draws=20).meta["corpus"]) == ({}, {})
+    own, other = folder / "items.csv", tmp_path / "items.csv"
+    other.write_bytes(own.read_bytes().replace(b"?", b"!", 1))
+    assert (profile.meta["corpus"], validate(folder, items=other, draws=20).meta["corpus"]) == ({}, {})
+    assert validate(folder, items=own, draws=20).meta["corpus"]["version"] == "1.0", "its own table is no other one"
+    with pytest.raises(InputError, match="another version"):
+        audit(folder, world / "run-v2", items=own, **QUICK)
     run_judges(folder, "control/random", out=tmp_path / "run", ratings=rated)
     assert "version" not in tomllib.loads((tmp_path / "run" / "run.toml").read_text("utf-8"))["corpus"]
 
@@ -200,18 +211,38 @@ def test_a_release_names_the_version_and_what_was_allowed(world: Path, tmp_path:
     folder = Path(shutil.copytree(world / "before", tmp_path / "built"))
     bare = ratings(tmp_path / "bare", side=False)
     allowed = {"recognition": "placement was *not* asked"}
+    compare(folder, [0, 1, 0, -1, 1, 0])
     frozen = freeze(folder, tmp_path / "corpus", bare, version="1.0", allowed=allowed)
+    assert "equivalence.open" in [note.key for note in frozen.notes]
     export("csv", tmp_path / "corpus", tmp_path / "release")
     told = tomllib.loads((tmp_path / "release" / "corpus.toml").read_text("utf-8"))
     assert (told["origin"]["version"], told["origin"]["digest"]) == ("1.0", frozen.digest)
     assert told["allowed"] == [{"check": "recognition", "reason": "placement was *not* asked"}]
     sheets = [path.read_text("utf-8") for path in (tmp_path / "release").rglob("*.md")]
+    (row,) = told["equivalence"]["compared"]
+    assert (row["question"], row["finding"], row["raters"], row["low"] < 0 < row["high"]) == ("q1", "open", 6, True)
+    assert any("not shown whether the words of the scale mean the same" in sheet for sheet in sheets)
     assert any("placement was \\*not\\* asked" in sheet and frozen.digest[:12] in sheet for sheet in sheets)
     take_in("csv", [tmp_path / "release"], tmp_path / "again")
-    assert tomllib.loads((tmp_path / "again" / "corpus.toml").read_text("utf-8"))["origin"] == told["origin"]
+    again = tomllib.loads((tmp_path / "again" / "corpus.toml").read_text("utf-8"))
+    assert (again["origin"], again["equivalence"]) == (told["origin"], told["equivalence"])
     meta = validate(tmp_path / "again", draws=20).meta
     assert (meta["corpus"]["version"], meta["corpus"]["frozen"]) == ("1.0", frozen.digest)
     assert "freeze.file.allowed" in [note["key"] for note in meta["notes"]]
+
+
+def _judgments_of_a_release_name_their_version(world: Path, tmp_path: Path) -> None:
+    for form, judged in (("parquet", "release/judgments"), ("csv", "again/judgments"), ("hf", "hub/data/judgments")):
+        if form == "hf":
+            export("hf", world / "v2", tmp_path / "hub", ReleaseOptions(judgments=world / "run-v2"))
+        told = made_on(tmp_path / judged)
+        assert told["shown"] == made_on(world / "run-v2")["shown"]
+        with pytest.raises(InputError) as caught:
+            audit(world / "v1", tmp_path / judged, **QUICK)
+        assert caught.value.key == "freeze.judged.other"
+    with pytest.raises(InputError):
+        export("csv", world / "v1", tmp_path / "mixed", ReleaseOptions(judgments=tmp_path / "again" / "judgments"))
+    assert "about this version" in (tmp_path / "again" / "README.md").read_text("utf-8")
 
 
 def test_a_release_is_audited_with_its_own_judgments_alone(world: Path, tmp_path: Path) -> None:
@@ -225,6 +256,7 @@ def test_a_release_is_audited_with_its_own_judgments_alone(world: Path, tmp_path
     with pytest.raises(InputError) as caught:
         export("csv", world / "v2", tmp_path / "mixed", ReleaseOptions(judgments=world / "run-v1"))
     assert caught.value.key == "freeze.judged.other"
+    _judgments_of_a_release_name_their_version(world, tmp_path)
     (tmp_path / "again" / "images" / "teapot-us.png").unlink()
     with pytest.raises(InputError) as caught:
         validate(tmp_path / "again", draws=20)

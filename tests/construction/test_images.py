@@ -20,6 +20,7 @@ from tests.construction.image_world import ENVIRONMENT, QUICK, corpus, make
 from tests.construction.mock_images import KEY, State, picture, serving
 
 from voirdire.app.build_images import build_images
+from voirdire.cli.build_images import document, end_lines
 from voirdire.construction.authoring import assign, move
 from voirdire.construction.imaging import files, shelf
 from voirdire.construction.imaging.choosing import drawn_evenly
@@ -60,7 +61,7 @@ def test_all_images_of_a_corpus(tmp_path: Path) -> None:
     with serving() as (url, state):
         result = make(folder, url, price=0.1)
     assert (result.stopped, result.checked.problems) == (None, ())
-    assert result.progress.cost == pytest.approx(0.6)
+    assert (result.spent.dollars, result.spent_in_all.counted) == (pytest.approx(0.6), pytest.approx(0.6))
     assert state.drawn.total() == 6
     log = log_of(folder)
     for place in range(3):
@@ -132,6 +133,42 @@ def test_a_reply_without_a_known_cost_counts_fully(tmp_path: Path) -> None:
     assert result.stopped.fields["held"] == "0.2500"
     assert log_of(folder)["c0-us"]["cost_usd"] is None
     assert [row["status"] for row in log_of(folder).values()] == ["refused", "ok", "ok", "pending"]
+    assert (result.spent.known, result.spent.unknown) == (0.5, 1)
+    assert (result.spent_in_all.held, result.spent_in_all.counted) == (0.25, 0.75)
+    costs = "of generated: $0.5000+; of all regimes of the folder: $0.5000+."
+    lines = "\n".join(end_lines(result, "en"))
+    assert costs in lines
+    assert "--budget counts $0.2500 more: $0.7500 in all." in lines
+
+
+def test_images_that_were_paid_for_and_cut_off_count_over_sessions(tmp_path: Path) -> None:
+    """A proxy cuts every reply: the image was drawn, so no session asks for more than the budget allows."""
+    folder = corpus(tmp_path / "c", 2, dict.fromkeys(("c0-us", "c0-cn", "c1-us", "c1-cn"), "CUTOFF"))
+    with serving() as (url, state):
+        for _ in range(2):
+            result = make(folder, url, price=0.25, budget=0.75)
+            assert state.drawn.total() == 3
+    assert result.stopped is not None
+    assert (result.stopped.key, result.stopped.fields["held"]) == ("build_images.stopped_budget", "0.7500")
+    assert (result.spent_in_all.known, result.spent_in_all.counted) == (0, 0.75)
+
+
+def test_what_a_regime_cost_and_what_the_folder_did(tmp_path: Path) -> None:
+    """Two regimes of one maker, and one without any image of a model: each tells its own, and the same in all."""
+    folder = corpus(tmp_path / "c", 2)
+    source = photos(tmp_path / "p", "c0-us", "c0-cn")
+    with serving() as (url, _):
+        first = make(folder, url, price=0.5)
+        second = make(folder, url, price=0.25, regime="second", subset="1")
+        free = make(folder, "", base_url=None, source=source, environment={})
+        first_again = make(folder, url, price=0.5)
+    own = [one.spent.dollars for one in (first, second, free, first_again)]
+    assert own == [2.0, 0.5, 0.0, 2.0]
+    assert [one.spent_in_all.dollars for one in (first, second, free, first_again)] == [2.0, 2.5, 2.5, 2.5]
+    said = "\n".join(end_lines(free, "en"))
+    assert "Cost of the images of photographs: free; of all regimes of the folder: $2.50." in said
+    told = document(first_again, "en")
+    assert (told["cost_usd"], told["folder_cost_usd"], told["folder_counted_usd"]) == (2.0, 2.5, 2.5)
 
 
 def test_the_budget_is_a_hard_stop(tmp_path: Path) -> None:

@@ -18,7 +18,9 @@ from tests.mock_provider import Behaviour, Spawned, spawn
 
 from voirdire.app.build_screen import build_screen, screened_pairs
 from voirdire.cli.main import run
+from voirdire.construction.concepts import read_concepts, rewrite
 from voirdire.construction.screening_opinion import OPINION_ITEMS
+from voirdire.construction.seen import changed, mark, texts_of
 from voirdire.judging.nouns import RunStopped
 
 EVIL = "<script>alert(1)</script>\x1b[31m"
@@ -65,6 +67,32 @@ def test_the_same_command_says_the_same(corpus: Path, capsys: pytest.CaptureFixt
     assert len((corpus / "history.jsonl").read_text().splitlines()) == 1
 
 
+def test_a_pilot_is_of_what_stood_there_when_it_was_screened_first(corpus: Path) -> None:
+    tables = {"questions": corpus / "questions.csv"}
+    build_screen(corpus, ratings=corpus / "pilot.csv", tables=tables)
+    concepts = read_concepts(corpus)
+    item = concepts.items[0]
+    seen = texts_of(item)
+    rewrite(corpus, concepts, {item.row: {"realisation": "rewritten"}})
+    again = build_screen(corpus, ratings=corpus / "pilot.csv", tables=tables)
+    assert again.standing[item.concept].basis[item.id] == seen
+    assert changed(seen, texts_of(read_concepts(corpus).items[0])) == ("realisation",)
+
+
+def test_the_items_beside_a_pilot_say_what_its_raters_saw(corpus: Path, tmp_path: Path) -> None:
+    pilot = tmp_path / "exported"
+    pilot.mkdir()
+    (corpus / "pilot.csv").rename(pilot / "ratings.csv")
+    (pilot / "corpus.toml").write_text('[images]\n"images/generated/a.png" = "sha256:0123456789abcdef01"\n')
+    item = read_concepts(corpus).items[0]
+    shown = {"item_id": [item.id], "prompt.en": ["As raters saw it"], "image": ["images/generated/a.png"]}
+    pl.DataFrame(shown).write_csv(pilot / "items.csv")
+    made = build_screen(corpus, ratings=pilot, tables={"questions": corpus / "questions.csv"})
+    basis = made.standing[item.concept].basis[item.id]
+    assert (basis["prompt.en"], basis["image.generated"]) == (mark("As raters saw it"), "0123456789abcdef")
+    assert basis["realisation"] == mark(item.realisation)
+
+
 @pytest.mark.parametrize(("lang", "word"), [("en", "undecided"), ("zh", "未定")])
 def test_both_languages(corpus: Path, capsys: pytest.CaptureFixture[str], lang: str, word: str) -> None:
     assert run([*arguments(corpus), "--lang", lang]) == 0
@@ -87,8 +115,10 @@ def test_a_decision_by_command(corpus: Path, capsys: pytest.CaptureFixture[str])
     assert (done["step"], done["verdict"], done["suggested"]) == ("overrule", "keep", "drop")
     assert run(arguments(corpus)) == 0
     printed, page = capsys.readouterr().out, (corpus / "screening.html").read_text(encoding="utf-8")
-    assert "ana decided keep" in printed
+    assert re.search(r"ana decided on [0-9-]{10}: keep\. Reason: ", printed)
     assert "\x1b" not in printed + page
+    assert "ordinal:1:5" not in page
+    assert "ordered steps, 1 to 5" in page
     assert "&lt;script&gt;" in page
     assert "<script" not in page
     again = next(one for one in told(capsys, arguments(corpus))["pairs"] if one["concept"] == concept)

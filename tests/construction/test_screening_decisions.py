@@ -146,3 +146,16 @@ def test_what_other_hands_wrote_is_no_verdict(tmp_path: Path, event: dict[str, o
     with open_history(tmp_path) as book:
         book.append(event)
     assert outcomes(read_history(tmp_path)) == before
+
+
+def test_a_decision_answers_the_reasons_that_it_was_made_on(tmp_path: Path) -> None:
+    def suggest(*reasons: str) -> None:
+        with open_history(tmp_path) as book:
+            book.append({"kind": "screened", "pairs": {"c0": {"verdict": "drop", "reasons": list(reasons)}}})
+
+    suggest("gap")
+    assert not decide(tmp_path, "c0", "keep", "ana", why="they differ at home").outdated
+    suggest("stereotype")
+    assert outcomes(read_history(tmp_path))["c0"].outdated
+    suggest("gap")
+    assert not outcomes(read_history(tmp_path))["c0"].outdated

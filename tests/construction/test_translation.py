@@ -15,7 +15,9 @@ from tests.construction.translation_world import CALL, ENVIRONMENT, MODEL, PRICE
 from tests.mock_provider.plan import Behaviour
 from tests.mock_provider.process import spawn
 
+from voirdire.annotation.study_template import study_template
 from voirdire.app.build_translate import build_translate
+from voirdire.cli.main import run
 from voirdire.construction.concepts import read_concepts
 from voirdire.construction.translation.proposals import read_proposals
 from voirdire.construction.translation.verifying import read_standings, take_unverified, unverified, verify
@@ -54,6 +56,33 @@ def test_who_translates_back_does_not_see_the_source(tmp_path: Path) -> None:
     assert "Plain words." in there
     assert "tea" not in again
     assert "Plain words." not in again
+
+
+def test_own_words_of_voirdire_are_not_translated_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VOIRDIRE_API_KEY", KEY)
+    folder = corpus(tmp_path / "mine", ["tea"])
+    (folder / "items.csv").write_text(
+        "item_id,culture,prompt.en,prompt.zh,text\na,us,Good?,好吗？,x\nb,cn,Good?,好吗？,y\n"
+    )
+    study = study_template(folder / "items.csv", pools=("us=en", "cn=zh,en"))
+    assert study.count("30 years") == 1
+    (folder / "annotation.toml").write_text(study.replace("24 至 30 岁", forward("24 to 30 years")), encoding="utf-8")
+    with serving() as (url, state):
+        result = translate(folder, url, back=True)
+        names = {one.name for one in result.standings.values() if one.unit.file == "annotation.toml"}
+        assert set(result.usual) == names - {"age/screening-option-3/zh"}
+        assert len(names) > 15
+        assert {one.state for one in result.standings.values() if one.name in names} == {"unverified"}
+        asked = "Would tea please you?"
+        assert sorted(state.sources()) == sorted([asked, forward(asked), forward("24 to 30 years")])
+        single = translate(folder, url, back=True, only=("age/screening/zh",))
+        assert single.usual == ()
+        assert single.standings["age/screening/zh"].back is not None
+        command = ["build", "translate", str(folder), "--judge", MODEL, "--base-url", url, "--back"]
+        assert run(command) == 0
+        assert f"own words in both languages: {len(names) - 2}." in capsys.readouterr().out
 
 
 def test_the_same_command_again_asks_nothing(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from voirdire.construction.build_file import read_build_file
 from voirdire.construction.concepts import read_concepts
 from voirdire.construction.history import History
 from voirdire.construction.translation.asking import understood
-from voirdire.construction.translation.checking import read_translation
+from voirdire.construction.translation.checking import other_numbers, read_translation
 from voirdire.construction.translation.plan import Wanted
 from voirdire.construction.translation.units import Unit, read_units
 from voirdire.construction.translation.verifying import unverified, verify
@@ -88,6 +88,29 @@ def test_texts_of_every_file(tmp_path: Path) -> None:
     assert found["cn/consent"].languages == ("zh",)
 
 
+@pytest.mark.parametrize("written", ["text.en", "text"])
+def test_own_words_of_a_pilot_are_verified_too(tmp_path: Path, written: str) -> None:
+    folder = make(tmp_path, pair("tea"))
+    study = folder / "annotation.toml"
+    pools = '[[pools]]\nname = "us"\nlanguages = ["en"]\n'
+    study.write_text(f'[pilot]\n{written} = "Can this be used?"\nfactual.en = "No"  # said\n\n{pools}')
+    assert [one.name for one in unverified(folder)][1:] == ["pilot/question/zh", "pilot/answer-factual/zh"]
+    verify(folder, "pilot/question/zh", "dai", text="可以用吗？")
+    verify(folder, "pilot/answer-factual/zh", "dai", text="不可以")
+    pilot = read_parts(study).pilot
+    assert pilot["text"] == {"en": "Can this be used?", "zh": "可以用吗？"}
+    assert pilot["factual"] == {"en": "No", "zh": "不可以"}
+    assert [one.name for one in unverified(folder)] == ["tea/prompt/zh"]
+
+
+def test_own_words_of_a_pilot_in_another_language_are_those_of_voirdire_translated(tmp_path: Path) -> None:
+    folder = make(tmp_path, pair("tea"))
+    (folder / "annotation.toml").write_text('[pilot]\nfactual.zh = "不行"\n')
+    found = units(folder)["pilot/answer-factual"]
+    assert found.source.startswith("No: the question")
+    assert (found.languages, found.said["zh"]) == (("zh",), "不行")
+
+
 def test_questions_table_where_the_study_asks_nothing(tmp_path: Path) -> None:
     folder = make(tmp_path, pair("tea"))
     table = "question,role,min,max,text.en,low_end.en,low_end.zh,labels\nq1,evaluation,1,5,Good?,Not at all,毫不,\n"
@@ -144,6 +167,10 @@ def test_pairs_that_are_not_asked_the_same(tmp_path: Path) -> None:
         ("你有 3 次", "You have 4 times", "numbers"),
         ("你有三次", "You have 3 times", "numbers"),
         ("你有３次", "You have 3 times", ""),
+        ("灰色的11月日子里的2杯茶", "Two cups of tea on a grey November day", ""),
+        ("5月7日", "7 May", ""),
+        ("7月", "7 days", ""),
+        ("第101次", "The first time", "numbers"),
         ("您好，{nome}", "Hello, {name}", "holders"),
         ("您好，{name}", "Hello, {name}", ""),
         ("好吗？" * 40, "Good?", "long"),
@@ -155,6 +182,13 @@ def test_pairs_that_are_not_asked_the_same(tmp_path: Path) -> None:
 )
 def test_replies(reply: str, source: str, why: str) -> None:
     assert read_translation(reply, source, "zh", "en").why == why
+
+
+def test_months_are_digits_in_some_languages_and_names_in_others() -> None:
+    assert read_translation("Ein grauer Novembertag", "灰色の11月の日", "de", "ja").why == ""
+    assert read_translation("Am Donnerstag", "11日の木曜", "de", "ja").why == "numbers"
+    assert read_translation("Ein Tag im Monat", "13月の日", "de", "ja").why == "numbers"
+    assert other_numbers("11月の3日", "3. Novembertag") == ("11",)
 
 
 def test_every_reason_has_a_sentence() -> None:

@@ -139,7 +139,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         model = ("--judge", "compatible/m", "--base-url", url)
         out = printed(capsys, "build", "translate", folder, *model, "--back", "--to", "zh")
         assert "compatible/m translates: 3 of 3 texts are asked for." in out
-        assert "2 proposed, 1 refused, 0 unusable, 0 failed, 0 pending. Cost: " in out
+        assert "2 proposed, 1 refused, 0 unusable, 0 failed, 0 pending. Cost of this model in all sessions: " in out
         assert "mud/prompt/zh: compatible/m declined: 抱歉" in out
         assert "Texts: missing 1, proposed 2." in out
         made = told(capsys, "build", "translate", folder, *model)
@@ -160,6 +160,20 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert build_verify(folder, TEA, by="dai").state == "verified"
 
 
+def test_several_in_one_command_and_numbers_that_only_one_text_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = {"prompt_en": "Would two cups on a November day please you?", "prompt_zh": "你会喜欢11月里的2杯茶吗？"}
+    folder = make(tmp_path, [*pair("tea", **said), *pair("rice")])
+    assert "only one of the two texts has: 2, 11." in printed(capsys, "build", "verify", folder, "tea", "--status")
+    out = printed(capsys, "build", "verify", folder, TEA, "rice/prompt/zh", TEA, "--by", "dai")
+    assert [line.split(":")[0].strip() for line in out.splitlines()] == [
+        TEA, "Numbers in digits that only one of the two texts has", "rice/prompt/zh",
+    ]  # fmt: skip
+    both = told(capsys, "build", "verify", folder, TEA, "rice/prompt/zh", "--by", "dai")["texts"]
+    assert [one["other_numbers"] for one in both] == [["2", "11"], []]
+
+
 @pytest.mark.usefixtures("keyed")
 def test_commands_that_stop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = corpus(tmp_path / "mine")
@@ -174,6 +188,7 @@ def test_commands_that_stop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         (("verify", folder), "tea/prompt/zh"),
         (("verify", folder, TEA), "--by"),
         (("verify", folder, "--status", "--by", "dai"), "--by means nothing"),
+        (("verify", folder, TEA, "rice/prompt/zh", "--by", "dai", "--text", "a"), "2 are named"),
         (("verify", folder, TEA, "--by", "dai", "--withdraw", "--text", "a"), "--text means nothing with --withdraw"),
         (("verify", folder, "nobody", "--status"), "no text 'nobody'"),
         (("translate", folder), "--judge"),
@@ -192,7 +207,7 @@ def test_equivalence_command(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     ratings = tmp_path / "both.csv"
     ratings.write_text("\n".join(lines))
     out = printed(capsys, "build", "equivalence", folder, "--ratings", ratings)
-    assert "q1, zh beside en: 8 raters, 4 items" in out
+    assert "q1, zh beside en (raters: 8, items: 4)" in out
     assert "Shift: +0.75 (+" in out
     assert "In zh the same raters rate the same items higher than in en." in out
     assert "do not mean the same in both languages" in out

@@ -24,10 +24,10 @@ def test_export_and_import(corpus: Path, tmp_path: Path, capsys: pytest.CaptureF
     judged = str(told_corpus.judgments(corpus))
     assert run(["export", "hf", str(corpus), "--judgments", judged, "--rater-columns", "age", "--out", str(out)]) == 0
     said = capsys.readouterr().out
-    assert "5 tables, 22 images" in said
+    assert "Tables: 5, images: 22" in said
     assert "Left out: raters.city, ratings.seconds, ratings.comment." in said
     assert "smallest group that looks alike 5 (wanted: 5), by pool and age" in said
-    assert "does not tell" in said
+    assert "that corpus.toml does not tell" in said
     assert run(["import", "hf", str(out), "--out", str(back)]) == 0
     assert f"voirdire validate {back}" in capsys.readouterr().out
 
@@ -130,3 +130,20 @@ def test_a_package_adds_a_form(
     said = capsys.readouterr().out
     assert "Format: my own format (mine).\nAnswers: 220 read, 220 taken, 0 left out.\n" in said
     assert f"Written to {tmp_path / 'back'}: ratings 220." in said
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "hf", "croissant"])
+def test_a_folder_that_is_no_release_is_called_so(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "notes.csv").write_text("a\n1\n")
+    arguments = ["import", form, str(tmp_path / "tables"), "--out", str(tmp_path / "out")]
+    assert run(arguments) == 3
+    said = capsys.readouterr().err
+    assert "is no release: it has no corpus.toml" in said
+    assert "There: notes.csv." in said
+    assert f"voirdire export {form}" in said
+    assert not (tmp_path / "out").exists()
+    assert run([*arguments, "--lang", "zh"]) == 3
+    assert "不是发布文件夹" in capsys.readouterr().err

@@ -11,8 +11,8 @@ import pytest
 
 from voirdire.exchange.card import SIZES, card, header, licence_entries, yaml
 from voirdire.exchange.croissant import croissant, write_croissant
-from voirdire.exchange.datasheet import datasheet
-from voirdire.exchange.facts import facts_of
+from voirdire.exchange.datasheet import datasheet, scale_words
+from voirdire.exchange.facts import QuestionFacts, facts_of
 from voirdire.exchange.release import Release
 from voirdire.exchange.told import RELEASE, Told
 from voirdire.texts import text
@@ -60,6 +60,14 @@ def test_in_chinese(release: Release, form: str) -> None:
     assert sheet.startswith("# 两种文化的餐食\n")
     assert "美国评分者" in sheet
     assert f"voirdire import {form} " in section(sheet, "reading", "zh")
+
+
+def test_scales_and_roles_are_told_in_words() -> None:
+    asked = QuestionFacts("q1", "evaluation", {"en": "How good?"}, ("ordinal", (1.0, 5.0), ""))
+    assert scale_words(asked, "zh") == "有序等级，1 至 5"
+    assert scale_words(replace(asked, scale=("nominal", None, "no|yes")), "en") == "labels without order, no|yes"
+    assert scale_words(replace(asked, scale=("stars", (0.5, 5.0), "")), "en") == "stars; 0.5 to 5"
+    assert scale_words(replace(asked, scale=("", None, "")), "en") == ""
 
 
 def test_counts(release: Release) -> None:

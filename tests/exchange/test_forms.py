@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import shutil
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,13 @@ import pytest
 from tests.exchange import told_corpus
 
 from voirdire import plugins
+from voirdire.app.exporting import export
 from voirdire.app.importing import take_in
 from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.reading import read_corpus
 from voirdire.errors import InputError, UsageError
-from voirdire.exchange import hf
-from voirdire.exchange.release import Release
+from voirdire.exchange import croissant, hf
+from voirdire.exchange.release import Release, ReleaseOptions
 from voirdire.exchange.release_tables import as_csv
 from voirdire.exchange.tabular import table_path
 
@@ -192,12 +195,10 @@ def test_hugging_face_splits_and_shards(release: Release, tmp_path: Path, monkey
     assert (tmp_path / "back" / "items.csv").read_bytes() == as_csv(release.tables["items"])
 
 
-def test_a_corpus_without_test_items(corpus: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("split", ["pilot", "2nd", "保留 2"])
+def test_a_corpus_without_test_items(corpus: Path, tmp_path: Path, split: str) -> None:
     """The tables that belong to no item are in the split ``test`` whatever the items are."""
-    from voirdire.app.exporting import export
-    from voirdire.exchange.release import ReleaseOptions
-
-    items = pl.read_csv(corpus / "items.csv").with_columns(split=pl.lit("pilot"))
+    items = pl.read_csv(corpus / "items.csv").with_columns(split=pl.lit(split))
     items.write_csv(corpus / "items.csv")
     made = export("hf", corpus, tmp_path / "hf", ReleaseOptions(rater_columns=())).release
     take_in("hf", [tmp_path / "hf"], tmp_path / "back")
@@ -205,7 +206,10 @@ def test_a_corpus_without_test_items(corpus: Path, tmp_path: Path) -> None:
 
 
 def test_only_one_folder(tmp_path: Path) -> None:
-    for given in ([], [tmp_path, tmp_path], [tmp_path / "none"]):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"There is no file .*none"):
+        take_in("csv", [tmp_path / "none"], tmp_path / "back")
+    for given in ([], [tmp_path, tmp_path], [tmp_path / "file"]):
         with pytest.raises(UsageError, match="takes one folder"):
             take_in("csv", given, tmp_path / "back")
     with pytest.raises(InputError, match=r"no corpus\.toml"):
@@ -215,6 +219,34 @@ def test_only_one_folder(tmp_path: Path) -> None:
 def test_a_corpus_that_is_no_release(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no release in the form csv"):
         take_in("csv", [corpus], tmp_path / "back")
+
+
+def test_a_readme_that_leads_out_is_not_followed(written: Written, tmp_path: Path) -> None:
+    folder = shutil.copytree(written("csv"), tmp_path / "release")
+    (folder / "README.md").unlink()
+    (tmp_path / "secret").write_text("secret")
+    (folder / "README.md").symlink_to(tmp_path / "secret")
+    with pytest.raises(InputError, match="a link to a file outside"):
+        take_in("csv", [folder], tmp_path / "back")
+
+
+@pytest.mark.parametrize("form", ["parquet", "hf", "croissant"])
+def test_a_full_disk_is_told(corpus: Path, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, _: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(UsageError, match="cannot be written to: No space left"):
+        export(form, corpus, tmp_path / "out", ReleaseOptions(rater_columns=()))
+    assert not (tmp_path / "out").exists()
+
+
+def test_only_licences_that_are_known_have_an_address(release: Release, written: Written) -> None:
+    folder = written("croissant")
+    named = {"cc-by-4.0": "https://spdx.org/licenses/CC-BY-4.0", "Acme-2": "Acme-2"}
+    for told, expected in named.items():
+        changed = replace(release, told=replace(release.told, licence=told))
+        assert croissant.croissant(changed, folder)["license"] == expected
 
 
 def test_croissant_takes_its_file_too(written: Written, tmp_path: Path) -> None:

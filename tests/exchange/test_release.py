@@ -12,7 +12,9 @@ from PIL import Image
 from tests.exchange import told_corpus
 from tests.exchange.conftest import SECRET
 
+from voirdire.cli.main import run
 from voirdire.errors import InputError, UsageError
+from voirdire.exchange.datasheet import privacy_sentences
 from voirdire.exchange.release import Release, ReleaseOptions, build_release
 
 
@@ -91,6 +93,31 @@ def test_what_every_rating_of_a_rater_says_counts_as_an_attribute(corpus: Path) 
     assert "seconds" in made(corpus, rating_columns=("seconds",)).tables["ratings"].columns
 
 
+@pytest.mark.parametrize("spoilt", [None, "fifty"])
+def test_a_cell_that_is_missing_or_mistyped_hides_no_attribute(corpus: Path, spoilt: str | None) -> None:
+    ratings = pl.read_csv(corpus / "ratings.csv").with_columns(born=pl.col("rater_id").str.slice(3, 1))
+    first = pl.int_range(pl.len()) == 0
+    ratings.with_columns(pl.when(first).then(pl.lit(spoilt)).otherwise("born").alias("born")).write_csv(
+        corpus / "ratings.csv"
+    )
+    with pytest.raises(UsageError, match="--rater-columns age --rating-columns none") as caught:
+        made(corpus, rating_columns=("born",))
+    assert caught.value.fields["columns"] == "age, born"
+    assert run(["export", "csv", str(corpus), "--out", str(corpus / "o"), "--rating-columns", "none"]) == 0
+
+
+def test_raters_who_answered_nothing_neither_count_nor_go_out(corpus: Path) -> None:
+    ratings = pl.read_csv(corpus / "ratings.csv")
+    silent = pl.col("rater_id") == "us-1@x.org"
+    ratings.with_columns(rating=pl.when(~silent).then("rating")).write_csv(corpus / "ratings.csv")
+    with pytest.raises(UsageError, match=r"The pool 'us' has fewer raters \(4\)"):
+        made(corpus)
+    release = made(corpus, k=4)
+    people = release.tables["raters"].filter(pool="us")["rater_id"]
+    assert len(people) == release.tables["ratings"].filter(pool="us")["rater_id"].n_unique() == 4
+    assert [(note.key, note.fields["count"]) for note in release.notes] == [("release.note.silent", 1)]
+
+
 def test_columns_are_chosen_by_name(corpus: Path) -> None:
     with pytest.raises(UsageError, match=r"no column 'aeg' to choose\. Columns: age, city"):
         made(corpus, rater_columns=("aeg",))
@@ -103,12 +130,75 @@ def test_texts_of_raters_only_when_asked_for(corpus: Path) -> None:
         {"item_id": ["p00-us"], "rater_id": ["us-1@x.org"], "pool": ["us"], "question": ["q1"], "written": ["Hm."]}
         | {"answered_at": ["2026-05-01T10:00:00Z"]}
     )
-    told.write_csv(corpus / "comments.csv")
+    earlier = told.with_columns(item_id=pl.lit("p01-us"), rater_id=pl.lit("us-0@x.org"))
+    pl.concat([earlier, told, told.with_columns(written=pl.lit("Ah."))]).write_csv(corpus / "comments.csv")
     assert "comments" not in made(corpus).tables
     tables = made(corpus, text_of_raters=True).tables
     assert told_corpus.COMMENT in cells(tables["ratings"])
     assert tables["comments"].columns == ["item_id", "rater_id", "pool", "question", "written"]
+    order = [item for item in tables["items"]["item_id"] if item in ("p00-us", "p01-us")]
+    assert tables["comments"]["item_id"].unique(maintain_order=True).to_list() == order
+    assert tables["comments"].filter(item_id="p00-us")["written"].to_list() == ["Ah.", "Hm."], "no order of writing"
     assert tables["comments"]["rater_id"][0] in tables["raters"].filter(pool="us")["rater_id"]
+
+
+def asked(corpus: Path, question: str, answers: list[str]) -> pl.DataFrame:
+    """The ratings with the same people's answers to one more question."""
+    ratings = pl.read_csv(corpus / "ratings.csv").with_columns(pl.col("rating").cast(pl.String))
+    said = pl.Series("rating", [answers[n % len(answers)] for n in range(ratings.height)])
+    both = pl.concat([ratings, ratings.with_columns(said, question=pl.lit(question))])
+    both.write_csv(corpus / "ratings.csv")
+    return both
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("tell", ["My mother cooked this every single day of the year"]),
+        ("why", ["habit", "taste"]),
+        ("q5", ["yes", "no", "ask ann@x.org"]),
+        ("dish", [f"dish{n}" for n in range(13)]),
+    ],
+)
+def test_answers_in_words_of_their_own_stay_behind(corpus: Path, question: str, answers: list[str]) -> None:
+    both = asked(corpus, question, answers)
+    release = made(corpus)
+    assert release.tables["ratings"]["question"].unique().to_list() == ["q1"]
+    assert release.tables["ratings"]["rating"].dtype == pl.Int64
+    assert ("ratings", f"rating ({question})") in release.left_out
+    assert not release.written
+    all_of_it = made(corpus, text_of_raters=True)
+    assert (all_of_it.tables["ratings"].height, all_of_it.written) == (both.height, True)
+    both.filter(question=question).write_csv(corpus / "ratings.csv")
+    with pytest.raises(UsageError, match=f"words of raters' own .{question}"):
+        made(corpus)
+
+
+def test_answers_that_a_question_declares_are_no_words_of_their_own(corpus: Path) -> None:
+    both = asked(corpus, "why", ["It is what everybody at home has always eaten", "Taste", "n/a"])
+    (corpus / "questions.csv").write_text(
+        "question,level,labels\nwhy,nominal,It is what everybody at home has always eaten|taste\n"
+    )
+    assert made(corpus).tables["ratings"].height == both.height
+
+
+def test_status_is_released_where_it_says_nothing_else(corpus: Path) -> None:
+    ratings = pl.read_csv(corpus / "ratings.csv")
+    ratings.with_columns(status=pl.lit("ok")).write_csv(corpus / "ratings.csv")
+    assert made(corpus).tables["ratings"]["status"].unique().to_list() == ["ok"]
+    ratings.with_columns(status=pl.lit("ok, but I was ill")).write_csv(corpus / "ratings.csv")
+    release = made(corpus)
+    assert "status" not in release.tables["ratings"].columns
+    assert ("ratings", "status") in release.left_out
+    assert "status" in made(corpus, rating_columns=("status",)).tables["ratings"].columns
+
+
+def test_a_count_beside_the_rating_of_a_person_stays_behind(corpus: Path) -> None:
+    ratings = pl.read_csv(corpus / "ratings.csv").with_columns(n=pl.col("rater_id").str.slice(3, 1))
+    ratings.write_csv(corpus / "ratings.csv")
+    release = made(corpus)
+    assert "n" not in release.tables["ratings"].columns
+    assert ("ratings", "n") in release.left_out
 
 
 def test_ids_of_raters_in_other_columns_are_told(corpus: Path) -> None:
@@ -144,6 +234,27 @@ def test_means_and_slots_have_nobody_to_hide(tmp_path: Path) -> None:
     assert release.read == {"anonymous_raters": True}
 
 
+def test_ids_that_end_like_slots_are_people(tmp_path: Path) -> None:
+    """Whole ids that say slot stay only where the corpus says that they are places."""
+    rows = [f"a,{name},us,q,{n}" for n, name in enumerate(("Ann.Smith-slot1", "slot-2"))]
+    (tmp_path / "ratings.csv").write_text("\n".join(["item_id,rater_id,pool,question,rating", *rows]))
+    for head, kept in (("", set()), ("[read]\nanonymous_raters = true\n", {"slot-2"})):
+        (tmp_path / "corpus.toml").write_text(f'name = "m"\n{head}')
+        release = made(tmp_path, rater_columns=None, k=1)
+        names = set(release.tables["ratings"]["rater_id"])
+        assert {name for name in names if not name.startswith("r-")} == kept
+        assert "Rater ids are pseudonyms" in privacy_sentences(release, "en")[0]
+
+
+def test_of_slots_no_attributes_are_told(tmp_path: Path) -> None:
+    (tmp_path / "corpus.toml").write_text('name = "m"\n[read]\nanonymous_raters = true\n')
+    (tmp_path / "ratings.csv").write_text("item_id,rater_id,pool,question,rating\na,slot-1,us,q,1\na,slot-2,us,q,2\n")
+    (tmp_path / "raters.csv").write_text("rater_id,age\nslot-1,20s\nslot-2,20s\n")
+    release = made(tmp_path, rater_columns=None)
+    assert release.left_out == (("raters", "age"),)
+    assert not any("pseudonym" in said for said in privacy_sentences(release, "en"))
+
+
 def test_half_wide_ratings_become_rows(tmp_path: Path) -> None:
     (tmp_path / "corpus.toml").write_text(
         'name = "w"\n[read]\nquestion_columns = ["Q1", "Q2"]\nmap = { rater_id = "who" }\nmissing_labels = ["-"]\n'
@@ -169,7 +280,7 @@ def test_judgments_of_another_image_are_refused(corpus: Path) -> None:
     pl.DataFrame(rows).write_csv(corpus / "j.csv")
     assert "judgments" in made(corpus, judgments=corpus / "j.csv").tables
     shutil.copy(corpus / "images" / "p00-cn.png", corpus / "images" / "p00-us.png")
-    with pytest.raises(InputError, match="1 items were judged with another image than they have now: p00-us"):
+    with pytest.raises(InputError, match=r"items were judged with another image than they have now \(1\): p00-us"):
         made(corpus, judgments=corpus / "j.csv")
 
 

@@ -74,6 +74,12 @@ def test_every_kind_of_column_of_judgments(tmp_path: Path) -> None:
     assert as_text(table)["half"][0] == "0.5"
 
 
+def test_whole_numbers_of_more_than_64_bits_stay_text(tmp_path: Path) -> None:
+    rows = {"item_id": ["a"], "judge": ["j"], "rating": [1], "seed": pl.Series([2**64 - 1], dtype=pl.UInt64)}
+    pl.DataFrame(rows).write_parquet(tmp_path / "j.parquet")
+    assert judge_tables(tmp_path / "j.parquet")["judgments"]["seed"].to_list() == [str(2**64 - 1)]
+
+
 def test_judgments_in_several_files(tmp_path: Path) -> None:
     for design in ("aa", "cc"):
         (tmp_path / f"design={design}").mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,15 @@ def test_equal_recognizability_leaves_one_bin_empty() -> None:
     assert difference["undefined"] == "no_common_items"
     w = at(frame, "recognizability_bins.orientation.w", params="bins=2,bin=high,by=cn", **place)
     assert w["undefined"] == "no_common_items"
+
+
+def test_judges_that_always_say_the_same_have_a_tilt_and_no_w() -> None:
+    corpus, judgments = made(RECOGNIZED)
+    same = judgments.table.with_columns(value=pl.when(pl.col("value").is_not_null()).then(3.0))
+    frame = rows_of(experiment_of((corpus, replace(judgments, rows=same))), add_bins)
+    place = {"slice": "all", "judge": "*", "params": "bins=2,bin=low,by=cn"}
+    assert at(frame, "recognizability_bins.tilt", **place)["value"] is not None
+    assert at(frame, "recognizability_bins.orientation.w", **place)["undefined"] is not None
 
 
 def test_items_that_were_not_asked_about_are_in_no_bin() -> None:

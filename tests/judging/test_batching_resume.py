@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.judging.batch_world import (
@@ -29,9 +30,9 @@ from tests.mock_provider.batches import all_of, faults_of
 
 from voirdire.corpus.shown import Item
 from voirdire.errors import UsageError
-from voirdire.judging.batching import refuse_while_under_way
+from voirdire.judging.batching import collecting, refuse_while_under_way
 from voirdire.judging.batching.batch_runner import BatchPurse
-from voirdire.judging.nouns import Condition
+from voirdire.judging.nouns import CallFailed, Condition
 from voirdire.judging.providers.capability import Price
 from voirdire.judging.run_folder import RunFolder
 from voirdire.judging.runner import Tariff
@@ -303,6 +304,32 @@ def _is_open(run: Path) -> bool:
     except sqlite3.OperationalError:
         return False
     return bool(found)
+
+
+def test_replies_that_came_and_cannot_be_read_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were written, and are charged: each counts with its share of what was set aside for its batch."""
+    read, seen = collecting.read_answer, set[bytes]()
+
+    def cut_once(judge: Any, status: int, body: bytes) -> Any:
+        if len(seen) < 4:
+            seen.add(body)
+            raise CallFailed("server", "cut", status=200)
+        return read(judge, status, body)
+
+    monkeypatch.setattr(collecting, "read_answer", cut_once)
+    items = corpus(tmp_path / "corpus", 4)
+
+    async def work(mock: MockProvider) -> None:
+        plan = plan_of(items, mock.url, ["openai"])
+        end = judges_of(plan)[0].endpoint
+        tariffs = {"openai/gpt-4o": Tariff(end.capability, end.settings.parameters, Price(1000.0, 0.0))}
+        budget = Budget(1e6)
+        assert (await batches(tmp_path / "run", plan, tariffs=tariffs, budget=budget)).stopped is None
+        status = read_status(tmp_path / "run")
+        assert status.held > 0
+        assert budget.spent == pytest.approx(status.held + sum(status.cost.values()))
+
+    on_mock(Behaviour(), work)
 
 
 def test_replies_of_unknown_cost_count_after_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,6 +102,7 @@ def test_every_cut_of_a_reply_is_a_failure() -> None:
         for cell in range(60):
             with pytest.raises(CallFailed) as failure:
                 await judge.ask(call("Rate.", cell=cell))
+            assert not failure.value.free, "the reply was written, and is charged"
             found.append(failure.value.kind)
         return found
 
@@ -134,6 +135,7 @@ def test_what_was_sent_may_be_charged() -> None:
     assert [CallFailed(kind).free for kind in ("timeout", "connection", "server", "rate_limit")] == [
         *(False, False, True, True)
     ]
+    assert [CallFailed("server", status=status).free for status in (200, 500)] == [False, True]
 
     def hangs_up(_: bytes) -> bytes:
         return b""

@@ -194,15 +194,20 @@ def session(
         return budget, sum(folder.ledger.costs().values()), folder.ledger.held(), ended.stopped
 
 
-def untold(call: Call) -> Reply | CallFailed:
-    """The first call of a cell times out, the second comes without a count of tokens."""
-    return CallFailed("timeout") if attempt_of(call) == 1 else Reply("4")
+@pytest.mark.parametrize(
+    ("limit", "first"),
+    [(100.0, CallFailed("timeout")), (None, CallFailed("timeout")), (100.0, CallFailed("server", status=200))],
+)
+def test_calls_of_unknown_cost_count_after_a_restart(tmp_path: Path, limit: float | None, first: CallFailed) -> None:
+    """Also where the first session had no budget of its own: what would have been reserved is written down.
 
-
-@pytest.mark.parametrize("limit", [100.0, None])
-def test_calls_of_unknown_cost_count_after_a_restart(tmp_path: Path, limit: float | None) -> None:
-    """Also where the first session had no budget of its own: what would have been reserved is written down."""
+    The first call of a cell times out, or its reply cannot be read; the second comes without a count of tokens.
+    """
     plan = plan_of(corpus(tmp_path / "c"), ["a"])
+
+    def untold(call: Call) -> Reply | CallFailed:
+        return first if attempt_of(call) == 1 else Reply("4")
+
     budget, known, held, stopped = session(tmp_path / "run", plan, untold, limit)
     assert (known, stopped) == (0, None)
     most = Purse(plan, Budget(), {"a": TARIFF})

@@ -103,7 +103,7 @@ def strings() -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp) and (text := literal(node)):
                 yield f"{path.relative_to(SOURCE)}:{getattr(node, 'lineno', 0)}", text
     for path in templates():
-        for quoted in re.findall(r"[\"']([^\"'\n]+)[\"']", path.read_text(encoding="utf-8")):
+        for quoted in re.findall(r"[\"']([^\"'\n]*)[\"']", path.read_text(encoding="utf-8")):
             yield str(path.relative_to(SOURCE)), quoted
 
 

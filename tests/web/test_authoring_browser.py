@@ -12,6 +12,7 @@ from tests.construction.building import build_text
 from tests.web.authoring_world import Building
 from tests.web.test_lead_browser import SIZES, _small_targets, _too_wide, _violations
 
+from voirdire.construction.authoring import add, write
 from voirdire.construction.concepts import read_concepts
 from voirdire.construction.history import History, open_history, read_history
 from voirdire.construction.standing import standings
@@ -184,6 +185,42 @@ def test_three_people_author_and_review_three_concepts(windows: Windows, buildin
     assert read_concepts(building.folder).by_concept()["tea"][0].prompts["en"].startswith("Today, how fitting")
     the_lead_looks(windows, building)
     assert [fault for fault in windows.faults if "422" not in fault] == []
+
+
+def test_what_was_typed_is_there_after_signing_in_again(windows: Windows, building: Building):
+    add(building.folder, "tea", "ana", "food")
+    concept = f"{building.url}/author/concepts/tea"
+    link = building.link("ana")
+    page = windows.open("ana", link, locale="en")
+    page.wait_for_url("**/author")
+    page.goto(concept)
+    page.get_by_label("the United States").fill("Iced tea\nin a <tall> glass")
+    page.locator("#note").fill("Is a glass right?")
+    page.context.clear_cookies()
+    page.locator("button[value=save]").click()
+    assert "Iced tea" not in page.locator("main").inner_text()
+    page.goto(link)
+    page.wait_for_url("**/author")
+    page.goto(concept)
+    assert page.get_by_label("the United States").input_value() == "Iced tea\nin a <tall> glass"
+    assert "stands in the form again" in page.get_by_role("status").inner_text()
+    windows.look("ana", "draft")
+    page.locator("button[value=save]").click()
+    page.get_by_text("Saved as a draft, not handed in.").wait_for()
+    page.get_by_text("stands in the form again").wait_for()  # the note is not saved with a text that is not handed in
+    assert page.locator("#note").input_value() == "Is a glass right?"
+    assert read_concepts(building.folder).by_concept()["tea"][0].realisation.endswith("in a <tall> glass")
+    page.get_by_role("button", name="Show what is saved").click()
+    assert page.locator("#note").input_value() == ""
+    assert page.evaluate("localStorage.length") == 0
+    page.get_by_label("the United States").fill("Hot tea")
+    write(building.folder, "tea", "ana", realisations={"us": "A pot of tea"})
+    page.goto(concept)
+    assert page.get_by_label("the United States").input_value() == "A pot of tea"
+    assert "Hot tea" in page.locator("[data-draft=older]").inner_text()
+    page.get_by_role("button", name="Throw it away").click()
+    assert page.evaluate("localStorage.length") == 0
+    assert [fault for fault in windows.faults if "401" not in fault] == []
 
 
 def the_lead_looks(windows: Windows, building: Building) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.construction.building import build_text, make, pairs
+from tests.construction.building import build_text, make, pair, pairs, write_rows
 from tests.web.authoring_world import Building, Person, link_on, seen_on
 from tests.web.people import csrf_of
 from tests.web.running import free_port, wait_for
@@ -157,6 +157,19 @@ def test_two_windows_of_an_author_do_not_overwrite_each_other(building: Building
     assert realisation(building, "tea", "us") == "from this window"
 
 
+def test_what_was_not_touched_takes_the_text_that_changed_meanwhile(building: Building, ana: Person):
+    page = ana.page("tea")
+    shown = {name: html.unescape(text) for name, text in re.findall(r'name="was\.([^"]+)" value="([^"]*)"', page)}
+    assert {"category", "realisation.us", "realisation.cn", "prompt.en"} <= set(shown)
+    write(building.folder, "tea", "ana", realisations={"us": "from a spreadsheet"})
+    form = {**{f"was.{name}": text for name, text in shown.items()}, **shown, "realisation.cn": "typed"}
+    late = ana.send("/author/concepts/tea/text", action="save", seen=seen_on(page), **form)
+    assert late.status_code == 409
+    assert re.search(r'name="realisation\.us"[^>]*>\s*from a spreadsheet</textarea>', late.text)
+    assert ana.send("/author/concepts/tea/text", action="save", seen=seen_on(late.text), **form).status_code == 200
+    assert (realisation(building, "tea", "us"), realisation(building, "tea", "cn")) == ("from a spreadsheet", "typed")
+
+
 def test_a_form_without_the_digest_changes_nothing(building: Building, ana: Person):
     assert ana.send("/author/concepts/tea/text", action="hand_in", **{"realisation.us": "x"}).status_code == 409
     assert building.events("tea") in ([], ["assigned"])
@@ -261,7 +274,7 @@ def test_pages_are_for_those_they_are_for(building: Building, ana: Person):
     assert nobody.get("/pictures/tea-us").status_code == 401
     assert ana.http.get("/pictures/tea-us").status_code == 404
     assert ana.http.get("/author/concepts/..%2Fx").status_code in (404, 422)
-    assert ana.http.get("/author/concepts/nothing").status_code == 400
+    assert ana.http.get("/author/concepts/nothing").status_code == 404
 
 
 def test_links_are_personal_kept_as_hashes_and_end(building: Building):
@@ -309,6 +322,57 @@ def test_the_lead_sees_states_balances_and_findings(building: Building, ana: Per
     one = lead.http.get("/lead/concepts/tea").text
     assert "say where" in one
     assert '<form method="post" action="/author' not in one
+
+
+def test_hundreds_of_concepts_can_be_searched(building: Building, ana: Person):
+    write_rows(building.folder, [*pairs("tea"), *pairs(*(f"dish-{n:03d}" for n in range(60)))])
+    lead = building.lead()
+    whole = lead.http.get("/lead").text
+    assert whole.count('<th scope="row"><a href="/lead/concepts/') == 50
+    assert "50 of 61 are shown." in whole
+    everything = re.search(r'href="(/lead\?[^"]*all=1)"', whole)
+    assert everything is not None
+    assert lead.http.get(html.unescape(everything[1])).text.count('<th scope="row"><a href="/lead/concepts/') == 61
+    found = lead.http.get("/lead", params={"find": "FOOD dish-00", "state": "open"}).text
+    assert found.count('<th scope="row"><a href="/lead/concepts/') == 10
+    assert 'value="FOOD dish-00"' in found
+    assert "Nothing is found here." in lead.http.get("/lead", params={"find": "nowhere"}).text
+    assert ana.http.get("/author", params={"find": "<b>x"}).status_code == 200
+    home = ana.http.get("/author").text
+    assert home.count('<li class="card">') == 21
+    assert ana.http.get("/author", params={"find": "tea"}).text.count('<li class="card">') == 1
+
+
+def test_few_concepts_need_no_search(building: Building, ana: Person):
+    assert 'role="search"' not in building.lead().http.get("/lead").text
+    assert 'role="search"' not in ana.http.get("/author").text
+
+
+def test_pages_name_files_languages_and_cultures_as_people_do(building: Building, ana: Person):
+    write_rows(building.folder, [*pairs("tea"), *pair("rice", realisation="")])
+    page = html.unescape(building.lead().http.get("/lead").text)
+    assert "concepts.csv, row 4" in page
+    assert str(building.folder) not in page
+    assert "English: 4 of 4 items have a question." in page
+    assert "<bdi>the United States</bdi>" in page
+
+
+def test_a_page_that_there_is_not_leads_back(building: Building, ana: Person):
+    for path in ("/author/concepts/nothing", "/nowhere"):
+        answer = ana.http.get(path)
+        assert answer.status_code == 404
+        assert '<a href="/">All concepts</a>' in answer.text
+
+
+def test_a_persons_translation_is_told_in_words(building: Building, ana: Person):
+    with open_history(building.folder) as book:
+        for action in ("verify", "withdraw"):
+            book.append({"kind": "translation", "action": action, "concept": "tea", "by": "dai", "language": "zh"})
+        book.append({"kind": "translation", "action": "fly", "concept": "tea", "by": "dai", "language": "<b>"})
+    page = ana.page("tea")
+    assert "verified the text in this language: 中文" in page
+    assert "took back the verification" in page
+    assert "(translation)" in page
 
 
 def test_pages_and_command_line_share_the_history(building: Building, ana: Person, bo: Person):

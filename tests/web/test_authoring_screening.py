@@ -102,11 +102,26 @@ def test_the_lead_confirms_overrules_and_takes_back(building: Building, lead: Pe
     assert "--why" not in silent.text
     told = lead.send(path, verdict="keep", seen=seen, why="<b>the gap is real</b>")
     assert "&lt;b&gt;the gap is real&lt;/b&gt;" in told.text
+    assert "The lead decided on" in told.text
     assert outcomes(read_history(building.folder))[concept].verdict == "keep"
     seen = seen_on(lead.http.get(path).text)
     assert lead.send(path, verdict="undecided", seen=seen, why="again").status_code == 200
     assert outcomes(read_history(building.folder))[concept].decided is None
     assert lead.send(path, verdict="maybe", seen=seen_on(lead.http.get(path).text)).status_code == 422
+
+
+def test_a_suggestion_is_told_in_the_readers_language(building: Building, lead: Person):
+    concept = concept_of(building, "drop")
+    path = f"/lead/screening/{concept}"
+    seen = seen_on(lead.http.get(path).text)
+    lead.send("/lead/language", language="zh")
+    refused = lead.send(path, verdict="keep", seen=seen)
+    assert refused.status_code == 422
+    assert "建议是“剔除”" in refused.text
+    lead.send(path, verdict="keep", seen=seen, why="差距真实")
+    listed = lead.http.get("/lead/screening").text
+    assert re.search(r"负责人 于 [0-9-]{10} 决定：保留。理由：差距真实", listed)
+    assert " 与 " in lead.http.get(path).text
 
 
 def test_a_decision_on_what_has_changed_is_told_and_kept(building: Building, lead: Person):

@@ -194,7 +194,7 @@ def test_a_pilot_is_made_of_ids_and_asks_whether_items_can_be_used(inside: InPro
         ({"raters_per_item": "0"}, "&#39;0&#39; cannot be the number of raters"),
         ({"raters_per_item": "1e3"}, "cannot be the number of raters"),
         ({"items_per_rater": "-4"}, "cannot be the number of items"),
-        ({"repeats": "9", "items_per_rater": "3"}, "9 repeats are more than 3"),
+        ({"repeats": "9", "items_per_rater": "3"}, "More items would be repeated (9) than a rater has (3)"),
         ({"repeats": "99999999999"}, "cannot be the number of repeats"),
     ],
 )
@@ -299,7 +299,7 @@ def test_deleting_a_rater_is_asked_once_more_and_then_done(inside: InProcess, le
     assert "12 of 12 items answered" in asked
     assert rater(inside.here.database, gone.id).state == "finished"
     done = lead.send(f"/lead/raters/{gone.id}/delete").text
-    assert "48 answers to 12 items" in done
+    assert "answers: 48, items: 12" in done
     assert "12 of 24" in done
     assert {one.id for one in collect(inside.here.database, 1).raters} == {stays.id}
     assert lead.http.get(f"/lead/raters/{gone.id}/delete").status_code == 404
@@ -423,7 +423,7 @@ def test_items_with_known_answers_are_counted_where_a_batch_is_made(tmp_path: Pa
         asking = Lead(running)
         page = asking.http.get("/lead/batches/new").text
         asking.http.close()
-        assert "11 items are left to rate. 1 of these were in a concept pair" in page
+        assert "items left to rate: 11. Of these, 1 had such an item as the mate" in page
 
 
 def test_without_items_with_known_answers_nothing_is_said_of_them(inside: InProcess, lead: Lead):
@@ -438,9 +438,9 @@ def test_the_lead_reads_the_name_of_the_study_with_the_corpus_beside_it(tmp_path
         page = asking.http.get("/lead").text
         asking.http.close()
         assert "<title>Tea &amp; &lt;co&gt; (corpus things)</title>" in page
-        assert lines(running.ready, "en")[0].startswith("Tea & <co> (corpus things): 12 items;")
+        assert lines(running.ready, "en")[0].startswith("Tea & <co> (corpus things). Items: 12;")
 
 
 def test_a_study_without_a_name_is_called_by_the_corpus(inside: InProcess, lead: Lead):
     assert "Ratings of things" in lead.http.get("/lead").text
-    assert lines(inside.ready, "en")[0].startswith("things: 12 items;")
+    assert lines(inside.ready, "en")[0].startswith("things. Items: 12;")

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.analysis.context import Context, Mask
+from voirdire.analysis.counterparts import together_notes
 from voirdire.analysis.engine import load_plugins
 from voirdire.analysis.exhibits import distributions, splitting_items
 from voirdire.analysis.experiment.add import add_experiment
@@ -249,14 +250,14 @@ def _meta(
 
 
 def _told(corpus: Corpus, contexts: list[Context], designs: Mapping[str, Design]) -> tuple[Note, ...]:
-    """Notes of the designs, each once, and that no column says of which culture an item is."""
+    """Notes of the designs, each once; that no column says of which culture an item is; and items of two regimes."""
     notes = [note for design in designs.values() for note in design.notes]
     known = KNOWN | _things(corpus)
     columns = [name for name in corpus.items.columns if name not in known and slicing_column(corpus.items[name])]
     paired = any(context.detail for context in contexts if context.panel.question.id in designs)
     if paired and columns and "culture" not in corpus.items.columns:
         notes.append(Note("audit.note.no_culture", {"columns": ", ".join(columns)}))
-    return merged(notes)
+    return merged((*notes, *together_notes(corpus.items, contexts[0].panel.item_rows.tolist())))
 
 
 def _judges_meta(judgments: Judgments | None, cells: Mapping[str, Judged]) -> dict[str, Any]:

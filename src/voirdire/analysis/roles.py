@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from voirdire.analysis.context import Context, Mask
+from voirdire.analysis.counterparts import second_images
 from voirdire.corpus.corpus import Corpus
 from voirdire.stats.features import TIE, Array
 from voirdire.stats.tests import DIGITS, wilcoxon
@@ -81,7 +82,10 @@ def _add_tests(context: Context, corpus: Corpus, a: int, b: int) -> None:
 
 
 def _concept_differences(context: Context, corpus: Corpus, a: int, b: int) -> Array | None:
-    """(pairs,) consensus of pool a on its own culture's item minus that of b on its own; None without such pairs."""
+    """(pairs,) consensus of pool a on its own culture's item minus that of b on its own; None without such pairs.
+
+    An item that shows another one in a second regime is no further member of the pair.
+    """
     items = corpus.items[context.panel.item_rows]
     if not {"pair_id", "culture"} <= set(items.columns):
         return None
@@ -89,6 +93,7 @@ def _concept_differences(context: Context, corpus: Corpus, a: int, b: int) -> Ar
     frame = items.select(pl.col("pair_id", "culture").cast(pl.String)).with_columns(
         pl.Series("a", mean[a]), pl.Series("b", mean[b])
     )
+    frame = frame.filter(~second_images(items))
     own_a = frame.filter(pl.col("culture") == context.pools[a]).select("pair_id", "a")
     own_b = frame.filter(pl.col("culture") == context.pools[b]).select("pair_id", "b")
     joined = own_a.join(own_b, on="pair_id", how="inner")

@@ -17,7 +17,7 @@ from voirdire.stats.features import Array
 CELLS_IN_SLICES = 60
 LEAST_LEVELS, MOST_LEVELS = 2, 12
 NEVER_SLICED = ("true_", "label_", "prompt", "text", "image", "alt.")
-NOT_A_SLICE = frozenset({"item_id", "pair_id", "id", "min", "max", "level"})
+NOT_A_SLICE = frozenset({"item_id", "pair_id", "counterpart", "id", "min", "max", "level"})
 ALL = "*"
 _GIVEN = {"anchor": "anchor_given"}
 

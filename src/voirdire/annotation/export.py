@@ -25,6 +25,7 @@ from voirdire.annotation.rating_tables import (
     repeats_table,
 )
 from voirdire.annotation.verdicts import Decision, decisions, item_verdicts, verdicts_table
+from voirdire.corpus.frozen import RELEASED_IMAGES, file_digest
 from voirdire.errors import UsageError
 from voirdire.tables import write_table
 from voirdire.texts import text
@@ -152,7 +153,10 @@ def _check(folder: Path) -> bool:
 
 
 def _manifest(collected: Collected, shown: Shown) -> str:
-    """``corpus.toml``: the corpus's name and what the ratings come from. A TOML text is written as a JSON text is."""
+    """``corpus.toml``: the corpus's name, what the ratings come from, and which images were shown (path -> digest).
+
+    A TOML text is written as a JSON text is.
+    """
     spec = collected.batch.spec
     entries: Mapping[str, str | int | bool] = {"name": shown.name, "simulated": shown.simulated}
     origin: Mapping[str, str | int | bool] = {
@@ -164,7 +168,16 @@ def _manifest(collected: Collected, shown: Shown) -> str:
         "corpus_digest": shown.digest,
         "voirdire": VERSION,
     }
-    return "\n".join([*_entries(entries), "", _MARK, *_entries(origin), ""])
+    return "\n".join([*_entries(entries), "", _MARK, *_entries(origin), "", *_images(collected, shown)])
+
+
+def _images(collected: Collected, shown: Shown) -> list[str]:
+    """``[images]``: the images of the batch's items, each by its path from the corpus folder; nothing for texts."""
+    files = [shown.items[name].image for name in collected.batch.spec.items if name in shown.items]
+    there = sorted({file for file in files if file is not None and file.is_file()})
+    told = {file.relative_to(shown.folder).as_posix(): file_digest(file) for file in there}
+    lines = [f"{json.dumps(name, ensure_ascii=False)} = {json.dumps(digest)}" for name, digest in told.items()]
+    return [f"[{RELEASED_IMAGES}]", *(line.replace("\x7f", "\\u007f") for line in lines), ""] if lines else []
 
 
 def _entries(entries: Mapping[str, str | int | bool]) -> list[str]:

@@ -8,8 +8,11 @@ from typing import Any
 
 from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.concepts import read_concepts, replace_table
+from voirdire.construction.history import read_history
 from voirdire.construction.translation.equivalence import CONFIDENCE, MARGIN, Equivalence, read_equivalence, record
+from voirdire.construction.translation.outcome import question_words, words_of
 from voirdire.construction.translation.settings import languages_of
+from voirdire.construction.translation.units import read_units
 
 TABLE = "equivalence.csv"
 
@@ -36,10 +39,13 @@ def build_equivalence(
     place = Path(folder)
     build = read_build_file(place)
     languages = (build.source_language, *languages_of(build, ()))
-    items = [item.id for item in read_concepts(place).items]
+    concepts = read_concepts(place)
+    items = [item.id for item in concepts.items]
     given = {"margin": MARGIN if margin is None else margin}
     given["confidence"] = CONFIDENCE if confidence is None else confidence
     found = read_equivalence(ratings, items, languages, **given)
-    record(place, found)
+    words = question_words(read_units(place, build, concepts, read_history(place)))
+    known = {name: words_of(words, name) for name in dict.fromkeys(one.question for one in found.compared)}
+    record(place, found, {name: said for name, said in known.items() if said})
     replace_table(place / TABLE, found.table())
     return Compared(build, found, place / TABLE)

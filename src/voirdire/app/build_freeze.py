@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +17,9 @@ from voirdire.construction.freezing.validity import Validity, validity_of
 from voirdire.construction.freezing.versions import Release, check_version, releases, settle
 from voirdire.construction.history import History, open_history
 from voirdire.construction.imaging.settings import GENERATED
+from voirdire.construction.regimes import check_regimes
 from voirdire.corpus.corpus import Note
+from voirdire.corpus.equivalence import equivalence_notes
 from voirdire.corpus.frozen import file_digest
 from voirdire.corpus.options import CorpusOptions
 from voirdire.errors import UsageError, VoirdireError
@@ -34,7 +36,8 @@ class FreezeOptions:
 
     ratings : a table, or a corpus folder; tables : how they are read, by the names of CorpusOptions
     version : instead of that of build.toml; change : what changed since the last version
-    allowed : check -> the reason why it may fail; regime : whose images are frozen; lang : of report and changelog
+    allowed : check -> the reason why it may fail; regime : whose images are frozen, as for
+        ``build_items``; lang : of report and changelog
     analysis : options of the validity argument, by the names of AuditOptions
     """
 
@@ -42,7 +45,7 @@ class FreezeOptions:
     version: str | None = None
     change: str = ""
     allowed: Mapping[str, str] = field(default_factory=dict)
-    regime: str = GENERATED
+    regime: str | Sequence[str] = GENERATED
     lang: str = "en"
     tables: Mapping[str, Any] = field(default_factory=dict)
     analysis: Mapping[str, Any] = field(default_factory=dict)
@@ -75,9 +78,10 @@ class BuildFrozen:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A folder as it was when the freeze began."""
+    """A folder as it was when the freeze began; regimes : whose images are frozen, the main one first."""
 
     folder: Path
+    regimes: tuple[str, ...]
     build: BuildFile
     concepts: Concepts
     history: History
@@ -98,7 +102,7 @@ def build_freeze(
     holds files.
     """
     said = FreezeOptions(ratings, **options)
-    allowed = check_allowed(said.allowed)
+    allowed, regimes = check_allowed(said.allowed), check_regimes(said.regime)
     place, target = Path(folder), Path(out)
     build = read_build_file(place)
     version = said.version or build.version
@@ -106,7 +110,7 @@ def build_freeze(
         with open_history(place) as book:
             settle(book)
             check_version(version, said.change, releases(book.history))
-        read = _read(place, build, said.regime)
+        read = _read(place, build, regimes)
         if not read.inspected.items:
             failures = open_failures(read.inspected.failures, {})
             return BuildFrozen(target, version, "", Validity(""), failures, notes=read.history.notes)
@@ -114,10 +118,11 @@ def build_freeze(
             return _frozen(read, replace(said, version=version, allowed=allowed), held, target, progress)
 
 
-def _read(folder: Path, build: BuildFile, regime: str) -> _Read:
+def _read(folder: Path, build: BuildFile, regimes: tuple[str, ...]) -> _Read:
     with open_history(folder) as book:
         concepts, history = read_concepts(folder), book.history
-    return _Read(folder, build, concepts, history, inspect(folder, build, concepts, history, regime), _marks(folder))
+    inspected = inspect(folder, build, concepts, history, regimes)
+    return _Read(folder, regimes, build, concepts, history, inspected, _marks(folder))
 
 
 def _marks(folder: Path) -> tuple[str, ...]:
@@ -128,10 +133,11 @@ def _frozen(read: _Read, said: FreezeOptions, held: Path, target: Path, progress
     from voirdire.app.freeze_folder import finish, write_tables
 
     tables = {"questions": _questions(read.folder, said), **said.tables}
-    written = write_tables(read.build, read.concepts, read.inspected, CorpusOptions(said.ratings, **tables), held)
-    profile = _evaluated(held, said, progress)
-    validity = validity_of(profile)
-    failures = (*read.inspected.failures, *_team(read.build, said), *validity.failures())
+    options = CorpusOptions(said.ratings, **tables)
+    written = write_tables(read.build, read.concepts, read.inspected, options, held, read.regimes)
+    profile = _evaluated(held, said, progress, read.regimes)
+    validity = replace(validity_of(profile), regime=read.regimes[0] if read.regimes[1:] else "")
+    failures = (*read.inspected.failures, *written.failures, *_team(read.build, said), *validity.failures())
     allowed = used(failures, said.allowed)
     version = said.version or read.build.version
     made = BuildFrozen(
@@ -143,7 +149,7 @@ def _frozen(read: _Read, said: FreezeOptions, held: Path, target: Path, progress
         allowed,
         tuple(check for check in said.allowed if check not in dict(allowed)),
         written.counts,
-        (*read.history.notes, *written.notes),
+        (*read.history.notes, *written.notes, *equivalence_notes(read.inspected.equivalence)),
     )
     if made.failures:
         return made
@@ -165,11 +171,13 @@ def _questions(folder: Path, said: FreezeOptions) -> Path | None:
     return file if file.is_file() and not beside else None
 
 
-def _evaluated(held: Path, said: FreezeOptions, progress: Progress | None) -> Profile:
+def _evaluated(held: Path, said: FreezeOptions, progress: Progress | None, regimes: tuple[str, ...]) -> Profile:
+    """The pools by the images of the main regime alone: a second image of an item is no further item of its concept."""
     from voirdire.app.audit import evaluate_inputs
     from voirdire.app.inputs import read_inputs
 
-    return evaluate_inputs(read_inputs({"folder": held, **said.analysis}, judged=False), progress, None)
+    aside = {"exclude_items": (f"regime != '{regimes[0]}'",)} if regimes[1:] else {}
+    return evaluate_inputs(read_inputs({"folder": held, **said.analysis, **aside}, judged=False), progress, None)
 
 
 def _publish(read: _Read, release: Release, held: Path, target: Path) -> None:

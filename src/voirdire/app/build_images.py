@@ -16,6 +16,7 @@ from voirdire.construction.imaging.choosing import Chosen, choose, photographs
 from voirdire.construction.imaging.logbook import current, read_log, write_log
 from voirdire.construction.imaging.plan import Wanted, wanted_of
 from voirdire.construction.imaging.settings import ImageSettings, check_settings, overruled, read_settings, worded
+from voirdire.construction.imaging.spent import Spent, spent_in_all, spent_on
 from voirdire.construction.standing import REJECTED, standings
 from voirdire.errors import UsageError
 from voirdire.judging.nouns import RunStopped
@@ -61,6 +62,7 @@ class ImagesResult:
     progress : of the images that were wanted; checked : all images of the regime as they are now
     log, sheet : ``images.jsonl`` and the contact sheet; stopped : why images are pending, or None
     rejected : concepts that are left out because the table or the protocol rejects them
+    spent : on the regime; spent_in_all : on all regimes of the folder, which is what a budget counts
     """
 
     folder: Path
@@ -72,6 +74,8 @@ class ImagesResult:
     sheet: Path
     stopped: RunStopped | None = None
     rejected: tuple[str, ...] = ()
+    spent: Spent = field(default_factory=Spent)
+    spent_in_all: Spent = field(default_factory=Spent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,9 @@ def build_images(folder: Path | str, lang: str = "en", listening: Listening = NO
         batch = batch_of(run_folder.ledger.run_id, settings.regime)
         checked, log = _looked_at(place, settings, concepts, listening)
         sheet = _sheet(place, checked, concepts, build, settings, batch, lang)
-    return ImagesResult(place, settings, batch, summary.progress, checked, log, sheet, summary.stopped, chosen.rejected)
+        spent, in_all = spent_on(run_folder.ledger, settings.regime), spent_in_all(run_folder.ledger)
+    told = (summary.progress, checked, log, sheet, summary.stopped, chosen.rejected, spent, in_all)
+    return ImagesResult(place, settings, batch, *told)
 
 
 def settings_of(build: BuildFile, said: ImageOptions) -> ImageSettings:

@@ -12,14 +12,17 @@ import polars as pl
 from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.concepts import Concepts, read_concepts, replace_table
 from voirdire.construction.imaging.settings import GENERATED
+from voirdire.construction.regimes import check_regime, further_ids
 from voirdire.construction.screening import Screening, screen
 from voirdire.construction.screening_decisions import Outcome, outcomes, record
 from voirdire.construction.screening_decisions import decide as record_decision
-from voirdire.construction.screening_opinion import Opinion, check_regime, read_opinion, run_folder, write_items
+from voirdire.construction.screening_opinion import Opinion, read_opinion, run_folder, write_items
 from voirdire.construction.screening_pilot import read_pilot
 from voirdire.construction.screening_rule import read_rule
+from voirdire.construction.seen import knows_image, now_of, over, seen_beside
 from voirdire.construction.team import who_rates
 from voirdire.corpus.corpus import Note
+from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.options import CorpusOptions
 
 if TYPE_CHECKING:
@@ -82,7 +85,7 @@ def build_screen(
     """Screen the pairs of a folder by the answers of a pilot; write ``screening.csv``, the page, and the history.
 
     ratings : a table or a corpus folder; checklist : a table of answers to ``usable`` or ``stereotype``, where the
-        ratings do not hold them
+        ratings do not hold them; answers about items of further regimes are left aside
     judge : asked for a second opinion, which decides nothing; asking : further options of its run (budget, base_url)
     question : the evaluation question, where its role does not name it; regime : whose images are shown
     tables : how the ratings are read, by the names of CorpusOptions (low, high, raters, pools, ...)
@@ -95,10 +98,11 @@ def build_screen(
     place, listening = Path(folder), listening or Listening()
     build, concepts = read_build_file(place), read_concepts(place)
     rule, options = read_rule(build), CorpusOptions(ratings, **(tables or {}))
-    pilot = read_pilot(concepts, options, question=question, checklist=checklist)
+    further = further_ids(place, (item.id for item in concepts.items))
+    pilot = read_pilot(concepts, options, question=question, checklist=checklist, further=further)
     screening = screen(pilot, rule)
     notes = (*screening.notes, *_team(build, pilot.raters, (tables or {}).get("raters")))
-    standing = record(place, screening)
+    standing = record(place, screening, {"shown": _shown(place, concepts, screening, options)})
     replace_table(place / TABLE, screening.table())
     made = Screened(build, screening, place / TABLE, place / PAGE, standing, notes=notes)
     _write_page(made, concepts, regime, lang, listening)
@@ -123,6 +127,22 @@ def screened_pairs(folder: Path | str) -> dict[str, Outcome]:
     from voirdire.construction.history import read_history
 
     return outcomes(read_history(folder))
+
+
+def _shown(
+    place: Path, concepts: Concepts, screening: Screening, options: CorpusOptions
+) -> dict[str, dict[str, dict[str, str]]]:
+    """Concept -> item -> marks of what the pilot's raters saw: as the items beside their ratings say, else as it is."""
+    beside = seen_beside(expand_corpus(options), options.ratings)
+    named = {pair.concept for pair in screening.pairs}
+    now = now_of(place, [item for item in concepts.items if item.concept in named])
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for item in concepts.items:
+        if item.id in now:
+            seen = beside.get(item.id, {})
+            kept = over(now[item.id], seen) if knows_image(seen) else {**now[item.id], **seen}
+            found.setdefault(item.concept, {})[item.id] = kept
+    return found
 
 
 def _team(build: BuildFile, ids: Sequence[str], raters: Any) -> list[Note]:

@@ -14,6 +14,7 @@ from voirdire.construction.checks import concept_findings
 from voirdire.construction.concepts import Concepts, read_concepts, rewrite
 from voirdire.construction.history import History, open_history
 from voirdire.construction.pool_answers import read_rated
+from voirdire.construction.regimes import further_ids
 from voirdire.construction.screening_decisions import outcomes
 from voirdire.construction.screening_rule import DROP
 from voirdire.construction.splits import Split, split_concepts
@@ -51,7 +52,8 @@ def build_split(
 ) -> BuildSplit:
     """Split the concepts of a folder and write the column ``split`` of ``concepts.csv``.
 
-    ratings : by which demonstrations are chosen so that every level is there; question : the one that counts
+    ratings : by which demonstrations are chosen so that every level is there (those of items of further regimes are
+        left aside); question : the one that counts
     demonstration, pilot, per_level, seed : instead of those in ``build.toml``
     again : make splits anew that the table has already; dry_run : write nothing
     tables : how the ratings are read, by the names of CorpusOptions (low, high, raters, pools, ...)
@@ -68,7 +70,8 @@ def build_split(
         _check_table(build, concepts)
         rated, notes = None, book.history.notes
         if ratings is not None:
-            rated, told = read_rated(concepts, CorpusOptions(ratings, **(tables or {})), question)
+            further = further_ids(folder, (item.id for item in concepts.items))
+            rated, told = read_rated(concepts, CorpusOptions(ratings, **(tables or {})), question, further)
             notes = (*notes, *told)
         out, waiting = _unfit(concepts, book.history)
         split = split_concepts(

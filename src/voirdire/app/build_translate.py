@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.construction.build_file import BuildFile, read_build_file
-from voirdire.construction.translation.settings import languages_of, read_settings, wanted_back, wanted_forward
+from voirdire.construction.translation.settings import (
+    languages_of,
+    left_out_back,
+    read_settings,
+    wanted_back,
+    wanted_forward,
+)
 from voirdire.construction.translation.verifying import Standing, read_standings, take_unverified
 from voirdire.construction.translation.verifying import verify as record_verification
 from voirdire.construction.translation.verifying import withdraw as take_back
@@ -60,6 +66,7 @@ class Translated:
     progress : of each direction that was asked; standings : where every text is now, by name
     taken : texts that were put into the files, unverified; stopped : why translations are pending
     notes : what of the parameters is not sent to this model
+    usual : texts that were not translated back, as they are voirdire's own words in both languages
     """
 
     build: BuildFile
@@ -69,6 +76,7 @@ class Translated:
     taken: tuple[Standing, ...] = ()
     stopped: RunStopped | None = None
     notes: tuple[Note, ...] = ()
+    usual: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +106,7 @@ def build_translate(folder: Path | str, listening: Listening = NOBODY, **options
     progress: list[Progress] = []
     stopped, model = None, ""
     notes: tuple[Note, ...] = ()
+    usual: tuple[str, ...] = ()
     if said.judge or settings.judge or not said.accept_unverified:
         spec = settings.spec(said.judge, said.base_url)
         model, means = spec.name, _means(said, spec)
@@ -105,10 +114,12 @@ def build_translate(folder: Path | str, listening: Listening = NOBODY, **options
         forward = wanted_forward(build, found, languages, settings.guidance, said.only)
         stopped = _asked(place, "forward", spec, forward, means, said, listening, progress)
         if said.back and stopped is None:
-            back = wanted_back(build, read_standings(place), languages, said.only)
+            found = read_standings(place)
+            usual = left_out_back(build, found, languages, said.only)
+            back = wanted_back(build, found, languages, said.only)
             stopped = _asked(place, "back", spec, back, means, said, listening, progress)
     taken = take_unverified(place) if said.accept_unverified else ()
-    return Translated(build, model, tuple(progress), read_standings(place), taken, stopped, notes)
+    return Translated(build, model, tuple(progress), read_standings(place), taken, stopped, notes, usual)
 
 
 def build_verify(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.construction.build_file import BuildFile
-from voirdire.construction.concepts import ConceptItem, Concepts
+from voirdire.construction.concepts import Concepts
 from voirdire.construction.freezing import folder as places
+from voirdire.construction.freezing.failures import Failure
 from voirdire.construction.freezing.inspecting import Inspected
+from voirdire.construction.freezing.rated import inspect_rated
 from voirdire.construction.freezing.validity import Validity
 from voirdire.construction.freezing.versions import Release, changelog, releases
 from voirdire.construction.history import History, utc_now
+from voirdire.construction.imaging.settings import TEXT
+from voirdire.construction.regimes import Entry, further_ids
+from voirdire.construction.seen import seen_beside
 from voirdire.corpus.corpus import Corpus, Note
+from voirdire.corpus.equivalence import SECTION, equivalence_notes
 from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.frozen import ALLOWED, TABLES, allowed_notes, shown_digest
 from voirdire.corpus.options import CorpusOptions
@@ -37,44 +43,98 @@ class Written:
     """Tables and images in the folder, and what ``corpus.toml`` says until the corpus is frozen.
 
     top, parts : entries before the first table, and tables; counts : concepts, items, ratings
+    failures : what the ratings say against the freeze; told : what its report tells too
     """
 
     top: Mapping[str, Any]
     parts: Mapping[str, Any]
     counts: Mapping[str, int]
     notes: tuple[Note, ...] = field(default=())
+    failures: tuple[Failure, ...] = ()
+    told: tuple[Note, ...] = ()
 
 
 def write_tables(
-    build: BuildFile, concepts: Concepts, inspected: Inspected, options: CorpusOptions, held: Path
+    build: BuildFile,
+    concepts: Concepts,
+    inspected: Inspected,
+    options: CorpusOptions,
+    held: Path,
+    regimes: Sequence[str],
 ) -> Written:
     """Write tables, images and a first ``corpus.toml``.
 
     options : with the ratings and how they are read; the items are those of the concepts
+    regimes : whose images they are, the main one first
     Raises InputError for ratings of an item that is none of the concepts, and for what ``[release]`` and ``[[pool]]``
     of build.toml say that they cannot.
     """
-    every = held / "items.csv"
-    item_table(concepts.items, {}).write_csv(every)
-    read = replace(expand_corpus(options), items=every)
-    tables = dict(pool_tables(read).tables)
-    kept = [item.id for item in inspected.items]
-    rated = tables["ratings"].filter(pl.col("item_id").is_in(kept))
-    left_out = tables["ratings"].height - rated.height
-    tables["ratings"] = rated
-    tables["raters"] = tables["raters"].join(rated.select("rater_id").unique(), on="rater_id", how="semi")
-    tables["items"] = item_table(inspected.items, places.copy_images(inspected.images, held))
-    tables["questions"] = question_table(read_corpus(read, ()), tables.get("questions"))
+    others = further_ids(Path(build.file).parent, (item.id for item in concepts.items), regimes[0])
+    expanded = expand_corpus(options)
+    read = _known(concepts, others, expanded, held)
+    given, tables = _tables(read, inspected, held, regimes)
     for name in TABLES:
         if name in tables and tables[name].width:
             (held / f"{name}.csv").write_bytes(as_csv(tables[name]))
     top, parts = _manifest(build, read)
     places.write_manifest(held, top, parts)
+    rated = tables["ratings"]
     _check_told(build, held, rated["pool"].drop_nulls().unique(maintain_order=True).to_list())
-    counts = {"concepts": len({item.concept for item in inspected.items}), "items": len(kept), "ratings": rated.height}
-    notes = (Note("freeze.note.left_out", {"count": left_out}, "warning"),) if left_out else ()
-    parts["construction"] = {"concepts": counts["concepts"], "rejected": len(inspected.rejected)}
-    return Written(top, parts, counts, notes)
+    seen = seen_beside(expanded, options.ratings)
+    checked = inspect_rated(inspected.entries, inspected.images, seen, set(rated["item_id"]))
+    told = (*inspected.notes, *checked.notes, *_aside(rated["item_id"], inspected, regimes))
+    left_out = _left_out(given["item_id"], inspected, others)
+    counts = {"concepts": len({item.concept for item in inspected.items}), "items": len(inspected.entries)}
+    parts |= _constructed(inspected, counts["concepts"], regimes)
+    return Written(top, parts, counts | {"ratings": rated.height}, (*left_out, *told), checked.failures, told)
+
+
+def _tables(
+    read: CorpusOptions, inspected: Inspected, held: Path, regimes: Sequence[str]
+) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
+    """The ratings as they were given, and the tables that are frozen; the images are copied."""
+    tables = dict(pool_tables(read).tables)
+    given = tables["ratings"]
+    tables["ratings"] = given.filter(pl.col("item_id").is_in([entry.id for entry in inspected.entries]))
+    who = tables["ratings"].select("rater_id").unique()
+    tables["raters"] = tables["raters"].join(who, on="rater_id", how="semi")
+    tables["items"] = item_table(inspected.entries, places.copy_images(inspected.images, held), regimes)
+    tables["questions"] = question_table(read_corpus(read, ()), tables.get("questions"))
+    return given, tables
+
+
+def _constructed(inspected: Inspected, concepts: int, regimes: Sequence[str]) -> dict[str, Any]:
+    """What ``corpus.toml`` says of how the corpus was built."""
+    told: dict[str, Any] = {"concepts": concepts, "rejected": len(inspected.rejected)}
+    if regimes[1:] or TEXT in regimes:
+        told["regimes"] = list(regimes)
+    return {SECTION: dict(inspected.equivalence), "construction": told}
+
+
+def _known(concepts: Concepts, others: Iterable[str], options: CorpusOptions, held: Path) -> CorpusOptions:
+    """The ratings as they are read: of the items of the concepts, and of what other regimes show of them."""
+    every = held / "items.csv"
+    ids = [*(item.id for item in concepts.items), *others]
+    pl.DataFrame({"item_id": ids}, schema={"item_id": pl.String}).write_csv(every)
+    return replace(options, items=every)
+
+
+def _left_out(rated: pl.Series, inspected: Inspected, others: Mapping[str, str]) -> list[Note]:
+    """Ratings of rejected concepts, and of images that are not frozen; rated : the item of every rating."""
+    items = {item.id for item in inspected.items}
+    gone = rated.filter(~rated.is_in([entry.id for entry in inspected.entries]))
+    rejected = sum(others.get(item, item) not in items for item in gone)
+    found = {"freeze.note.left_out": rejected, "regimes.note.not_frozen": len(gone) - rejected}
+    return [Note(key, {"count": count}, "warning") for key, count in found.items() if count]
+
+
+def _aside(rated: pl.Series, inspected: Inspected, regimes: Sequence[str]) -> list[Note]:
+    """What does not count in the check of the pools, where there are images of further regimes."""
+    further = [entry.id for entry in inspected.entries if entry.counterpart]
+    if not further:
+        return []
+    told = {"main": regimes[0], "others": ", ".join(regimes[1:]), "items": len(further)}
+    return [Note("regimes.note.main", {**told, "ratings": int(rated.is_in(further).sum())})]
 
 
 def _check_told(build: BuildFile, held: Path, pools: list[str]) -> None:
@@ -85,14 +145,23 @@ def _check_told(build: BuildFile, held: Path, pools: list[str]) -> None:
         raise InputError(error.key, **{**error.fields, "file": build.file}) from error
 
 
-def item_table(items: tuple[ConceptItem, ...], images: Mapping[str, str]) -> pl.DataFrame:
-    """The items: id, pair, culture, category, split, image, questions and descriptions by language."""
+def item_table(entries: Sequence[Entry], images: Mapping[str, str], regimes: Sequence[str]) -> pl.DataFrame:
+    """The items: id, pair, culture, category, split, image or text, questions and descriptions by language.
+
+    images : id of an entry -> its file; regimes : with several there are columns ``regime`` and ``counterpart``
+    A description is of the image of the main regime, so those of further ones have none.
+    """
     rows = []
-    for item in items:
-        row: dict[str, str | None] = {"item_id": item.id, "pair_id": item.concept, "culture": item.culture}
-        row |= {"category": item.category, "split": item.split or None, "image": images.get(item.id)}
+    for one in entries:
+        item = one.item
+        row: dict[str, str | None] = {"item_id": one.id, "pair_id": item.concept, "culture": item.culture}
+        row |= {"category": item.category, "split": item.split or None}
+        if regimes[1:]:
+            row |= {"regime": one.regime, "counterpart": one.counterpart or None}
+        row |= {"text": item.realisation} if one.regime == TEXT else {"image": images.get(one.id)}
         row |= {f"prompt.{language}": told for language, told in item.prompts.items()}
-        rows.append(row | {f"alt.{language}": told for language, told in item.alts.items()})
+        described = {} if one.counterpart or one.regime == TEXT else item.alts
+        rows.append(row | {f"alt.{language}": told for language, told in described.items()})
     columns = dict.fromkeys(name for row in rows for name in row)
     table = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String))
     return table.select(name for name in table.columns if table[name].null_count() < table.height)
@@ -133,7 +202,8 @@ def finish(
     shown = shown_digest(material, places.image_digests(digests))
     release = replace(release, at=utc_now().isoformat(timespec="seconds"), tables=places.table_digests(digests, TABLES))
     allowed = tuple(release.allowed.items())
-    _write_report(profile, held, release, allowed, lang)
+    notes = (*allowed_notes(allowed), *equivalence_notes(written.parts[SECTION]), *written.told)
+    _write_report(profile, held, release, notes, lang)
     log = changelog(str(written.top["name"]), (*releases(history), release), lang)
     (held / CHANGELOG).write_text(log, encoding="utf-8", newline="\n")
     told = {"version": release.version, "at": release.at, "shown": shown, "material": material, "voirdire": VERSION}
@@ -152,14 +222,12 @@ def _manifest(build: BuildFile, read: CorpusOptions) -> tuple[dict[str, Any], di
     return top, {"read": told, "release": build.others.get("release", {}), "pool": build.others.get("pool", [])}
 
 
-def _write_report(
-    profile: Profile, held: Path, release: Release, allowed: tuple[tuple[str, str], ...], lang: str
-) -> None:
-    """The validity report as a page, and its numbers, with what was allowed among the notes."""
+def _write_report(profile: Profile, held: Path, release: Release, added: tuple[Note, ...], lang: str) -> None:
+    """The validity report as a page, and its numbers, with what was found while it was built before the notes."""
     from voirdire.reporting.assemble import build
     from voirdire.reporting.render import html
 
-    notes = [{"key": note.key, "fields": dict(note.fields), "kind": note.kind} for note in allowed_notes(allowed)]
+    notes = [{"key": note.key, "fields": dict(note.fields), "kind": note.kind} for note in added]
     intake = [{**entry, "file": Path(str(entry["file"])).name} for entry in profile.meta["intake"]]
     corpus = {"name": profile.meta["name"], "version": release.version}
     meta = {**profile.meta, "notes": [*notes, *profile.meta["notes"]], "intake": intake, "corpus": corpus}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,10 +19,12 @@ from voirdire.errors import UsageError
 from voirdire.texts import text
 
 if TYPE_CHECKING:
+    from voirdire.annotation.material import Shown
     from voirdire.corpus.corpus import Note
-    from voirdire.web.serving import Ready
+    from voirdire.web.serving import FirstBatch, Ready
     from voirdire.web.settings import Settings
 
+FIRSTS: tuple[FirstBatch, ...] = ("rating", "pilot", "none")
 DATABASE_VARIABLE = "VOIRDIRE_DATABASE"
 NEEDED = ("fastapi", "uvicorn", "multipart", "itsdangerous", "sqlalchemy", "alembic", "psycopg")
 
@@ -42,6 +46,7 @@ Repeats = Annotated[int | None, _option("--repeats", "study", "N")]
 Seed = Annotated[int | None, _option("--seed", "study", "N")]
 DatabaseUrl = Annotated[str | None, _option("--database", "service", "URL")]
 AcceptChanges = Annotated[bool, _option("--accept-changes", "service")]
+First = Annotated[str, _option("--first", "service", "rating|pilot|none")]
 Host = Annotated[str, _option("--host", "service", "ADDRESS")]
 Port = Annotated[int, _option("--port", "service", "N")]
 PublicUrl = Annotated[str, _option("--public-url", "service", "URL")]
@@ -68,6 +73,7 @@ def annotate(
     seed: Seed = None,
     database: DatabaseUrl = None,
     accept_changes: AcceptChanges = False,
+    first: First = "rating",
     host: Host = "127.0.0.1",
     port: Port = 8765,
     public_url: PublicUrl = "",
@@ -80,6 +86,7 @@ def annotate(
 ) -> None:
     language = ctx.find_object(str) or "en"
     check_installed()
+    wanted = _first(first)
     if init:
         _write_template(corpus, tuple(pool or ()), language, as_json=json)
         return
@@ -87,7 +94,8 @@ def annotate(
     if export is not None:
         _export(settings, export, batch, language, as_json=json)
         return
-    _serve(settings, workers, language, accept_changes=accept_changes, as_json=json)
+    start = {"accept_changes": accept_changes, "first": wanted}
+    _serve(settings, workers, language, start, as_json=json)
 
 
 def check_installed() -> None:
@@ -95,6 +103,14 @@ def check_installed() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise UsageError("cli_annotate.not_installed", missing=", ".join(missing))
+
+
+def _first(given: str) -> FirstBatch:
+    """What the first batch is to be. Raises UsageError for something else."""
+    for known in FIRSTS:
+        if given == known:
+            return known
+    raise UsageError("cli_annotate.first_unknown", value=given, known=", ".join(FIRSTS))
 
 
 def _settings(params: dict[str, Any], lang: str) -> Settings:
@@ -125,7 +141,7 @@ def _write_template(corpus: Path, pools: tuple[str, ...], lang: str, *, as_json:
 
     folder = corpus if corpus.is_dir() else corpus.parent
     file = folder / STUDY_FILE
-    shown = read_shown(corpus)
+    shown = _named(read_shown(corpus), folder)
     written = study_template(corpus, shown, pools=pools, lang=lang)
     missing = missing_texts(proposed_study(shown, pools))
     try:
@@ -139,6 +155,13 @@ def _write_template(corpus: Path, pools: tuple[str, ...], lang: str, *, as_json:
     show.out(text("cli_annotate.study_written", lang, file=show.clean(file), corpus=show.clean(corpus)))
     if missing:
         show.err(show.lines(text("cli_annotate.texts_missing", lang, missing="\n".join(missing))))
+
+
+def _named(shown: Shown, folder: Path) -> Shown:
+    """What is shown, under the name of the corpus that is being built where it lies in the folder of one."""
+    from voirdire.construction.build_file import BUILD_FILE, read_build_file
+
+    return replace(shown, name=read_build_file(folder).name) if (folder / BUILD_FILE).is_file() else shown
 
 
 def _export(settings: Settings, folder: Path, batch: int | None, lang: str, *, as_json: bool) -> None:
@@ -155,7 +178,7 @@ def _export(settings: Settings, folder: Path, batch: int | None, lang: str, *, a
         show.out(text("cli_annotate.exported", lang, count=len(files), folder=show.clean(folder)))
 
 
-def _serve(settings: Settings, workers: int, lang: str, *, accept_changes: bool, as_json: bool) -> None:
+def _serve(settings: Settings, workers: int, lang: str, start: Mapping[str, Any], *, as_json: bool) -> None:
     from voirdire.web.serving import prepare, refuse, serve
 
     refuse(settings, workers)
@@ -164,7 +187,7 @@ def _serve(settings: Settings, workers: int, lang: str, *, accept_changes: bool,
         def told(done: int, total: int) -> None:
             progress("read", done / total)
 
-        ready = prepare(settings, time.time(), told, accept_changes=accept_changes)
+        ready = prepare(settings, time.time(), told, **start)
     if as_json:
         show.json(document(ready))
     else:
@@ -196,11 +219,19 @@ def lines(ready: Ready, lang: str) -> list[str]:
         for name in ("pools", "questions")
     }
     about = text("cli_annotate.about", lang, name=_called(ready, lang), count=told["items"], **joined)
-    key = "cli_annotate.first" if ready.made is not None else "cli_annotate.again"
-    made = text(key, lang, count=ready.known, database=show.clean(ready.settings.shown_database))
+    made = text(
+        f"cli_annotate.{_standing(ready)}", lang, count=ready.known, database=show.clean(ready.settings.shown_database)
+    )
     notes = [text(note.key, lang, **note.fields) for note in ready.notes]
     link = text("cli_annotate.link", lang, link=ready.lead_link)
     return [about, *map(show.clean, notes), made, "", link, text("cli_annotate.stop", lang)]
+
+
+def _standing(ready: Ready) -> str:
+    """Whether this start made a batch, of which kind, and whether there is one at all."""
+    if ready.made is not None:
+        return "first_pilot" if ready.made.spec.kind == "pilot" else "first"
+    return "again" if ready.known else "no_batch"
 
 
 def _called(ready: Ready, lang: str) -> str:

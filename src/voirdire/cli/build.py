@@ -6,6 +6,8 @@ sentences of the language in their place.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -29,6 +31,11 @@ class LocalCommand(TyperCommand):
 
     lang = "en"
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The help text, with brackets as they stand."""
+        with _without_markup(self, ctx):
+            super().format_help(ctx, formatter)
+
     def get_usage(self, ctx: Any) -> str:
         """The usage line, with its first word in the language of the run."""
         return super().get_usage(ctx).replace("Usage:", text("cli.frame.usage", self.lang), 1)
@@ -42,6 +49,11 @@ class LocalGroup(TyperGroup):
     """A group of commands that speaks the language of the run."""
 
     lang = "en"
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The help text, with brackets as they stand."""
+        with _without_markup(self, ctx):
+            super().format_help(ctx, formatter)
 
     def get_usage(self, ctx: Any) -> str:
         """The usage line, with its first word in the language of the run."""
@@ -57,6 +69,24 @@ class LocalGroup(TyperGroup):
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             raise UsageError("cli.usage.no_command", name=name, known=", ".join(self.list_commands(ctx)))
         return super().resolve_command(ctx, args)
+
+
+@contextmanager
+def _without_markup(command: Any, ctx: Any) -> Iterator[None]:
+    """Help texts in which ``[translation]`` is no markup."""
+    from rich.markup import escape
+
+    holders = [command, *command.get_params(ctx), *getattr(command, "commands", {}).values()]
+    kept = [(one, name, getattr(one, name, None)) for one in holders for name in ("help", "short_help", "epilog")]
+    try:
+        for one, name, said in kept:
+            if said:
+                setattr(one, name, escape(said))
+        yield
+    finally:
+        for one, name, said in kept:
+            if said:
+                setattr(one, name, said)
 
 
 def build_app(lang: str = "en") -> Any:

@@ -144,6 +144,8 @@ def _tell_text(told: Authored, lang: str) -> None:
     for culture, part in told.text.items():
         shown = show.clean(part["realisation"]) or "-"
         show.out(text("cli_author.shown", lang, culture=show.clean(culture), text=shown))
+        for language, said in part.get("alt", {}).items():
+            show.out(text("cli_author.described", lang, language=language, text=show.clean(said)))
         for language, asked in part["prompt"].items():
             questions[text("cli_author.asked", lang, language=language, text=show.clean(asked))] = None
     for line in questions:

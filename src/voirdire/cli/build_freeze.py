@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from voirdire.app.build_freeze import BuildFrozen
 
 FAILED = 3
-READING = ("raters", "questions", "pool", "pool_column", "scale", "map")
+READING = (*o.RATED, "unknown_items")
 ANALYSIS = ("gate_reliability", "draws", "seed")
 
 
@@ -34,7 +34,7 @@ Out = Annotated[Path, _option("--out", "CORPUS")]
 Version = Annotated[str | None, _option("--version", "V")]
 Change = Annotated[str, _option("--change", "TEXT")]
 Allow = Annotated[list[str] | None, _option("--allow", "CHECK=REASON")]
-Regime = Annotated[str | None, _option("--regime", "NAME")]
+Regime = Annotated[list[str] | None, _option("--regime", "NAME")]
 
 
 def register(group: typer.Typer) -> None:
@@ -57,6 +57,8 @@ def freeze(
     pool_column: o.PoolColumn = None,
     scale: o.ScaleOption = None,
     map: o.Map = None,
+    missing_label: o.MissingLabel = None,
+    unknown_items: o.UnknownItems = None,
     gate_reliability: o.GateReliability = None,
     draws: o.Draws = None,
     seed: o.Seed = None,
@@ -67,7 +69,7 @@ def freeze(
 
     spoken = ctx.find_object(str) or "en"
     given: dict[str, Any] = {"version": version, "change": change, "allowed": _allowed(allow), "lang": spoken}
-    if regime is not None:
+    if regime:
         given["regime"] = regime
     given["tables"] = collect({name: ctx.params[name] for name in READING})
     given["analysis"] = collect({name: ctx.params[name] for name in ANALYSIS})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -88,7 +89,12 @@ def images(
 
 
 class ImageBoard(jp.Board):
-    """A bar and a line: there is one maker, whose name was said before."""
+    """A bar and a line: there is one maker, whose name was said before.
+
+    beside : dollars that a budget counts beside those of this maker
+    """
+
+    beside: float = 0.0
 
     def __rich__(self) -> Any:
         from rich.console import Group
@@ -101,7 +107,8 @@ class ImageBoard(jp.Board):
     def line(self, now: Progress) -> str:
         """Images, failed calls, cost and time left."""
         counts = {"done": f"{now.done:,}", "total": f"{now.total:,}", "failed": sum(map(jp.failures, now.judges))}
-        _, _, *rest = jp.headline(now, self.lang)
+        in_all = replace(now, cost=(now.cost or 0.0) + self.beside) if self.beside else now
+        _, _, *rest = jp.headline(in_all, self.lang)
         return text("report.list_separator", self.lang).join(
             [text("build_images.progress", self.lang, **counts), *rest]
         )
@@ -125,6 +132,7 @@ class Watcher:
             counts = {"done": f"{done:,}", "total": f"{total:,}", "pending": f"{total - done:,}"}
             show.out(text("build_images.begun", self.lang, regime=session.plan.settings.regime, **names, **counts))
         self._board = ImageBoard(session.watch.snapshot, self.lang)
+        self._board.beside = sum(ledger.costs().values()) + ledger.held() - ledger.costs().get(session.maker.name, 0.0)
         self._board.__enter__()
         self._board.start()
 
@@ -154,8 +162,7 @@ def end_lines(result: ImagesResult, lang: str) -> list[str]:
     """How many images there are, what they cost, what to look at, and where."""
     counts = counts_of(result)
     shown = {name: f"{count:,}" for name, count in counts.items()}
-    cost = _cost(result, lang)
-    lines = ["", text("build_images.ended", lang, cost=cost, **shown)]
+    lines = ["", text("build_images.ended", lang, **shown), *_costs(result, lang)]
     if result.rejected:
         lines.append(text("build_images.left_out", lang, concepts=show.clean(", ".join(result.rejected))))
     problems = sentences(result, lang)
@@ -196,11 +203,18 @@ def document(result: ImagesResult, lang: str) -> dict[str, Any]:
     now = result.progress
     asked = {"calls": sum(one.calls for one in now.judges), "retries": sum(one.retries for one in now.judges)}
     failures = {kind: count for one in now.judges for kind, count in one.failures.items()}
-    money = {"cost_usd": now.cost, "calls_without_cost": now.unknown, "budget_usd": now.budget}
+    own, in_all = result.spent, result.spent_in_all
+    money: dict[str, Any] = {"cost_usd": own.dollars, "calls_without_cost": own.unknown, "budget_usd": now.budget}
+    money |= {"folder_cost_usd": in_all.dollars, "folder_calls_without_cost": in_all.unknown}
+    money |= {"folder_counted_usd": in_all.counted}
     return {**found, **asked, "failures": failures, **money, "seconds": round(now.seconds, 3)}
 
 
-def _cost(result: ImagesResult, lang: str) -> str:
-    """What this folder's images cost, as far as it is known."""
-    now = result.progress
-    return text("cli_run.free", lang) if now.free else jp.money(now.cost, now.unknown)
+def _costs(result: ImagesResult, lang: str) -> list[str]:
+    """What the images of the regime cost, and those of the folder, which ``--budget`` counts."""
+    own, in_all = result.spent, result.spent_in_all
+    cost, total = (jp.named_total(one.dollars, one.unknown, lang, free=one.free) for one in (own, in_all))
+    lines = [text("build_images.cost", lang, regime=result.settings.regime, cost=cost, total=total)]
+    if in_all.held:
+        lines.append(text("build_images.counted", lang, held=jp.money(in_all.held), counted=jp.money(in_all.counted)))
+    return lines + [text("cli_run.unknown_cost", lang)] * bool(in_all.unknown)

@@ -17,7 +17,7 @@ SHOWN = 10
 
 Dir = Annotated[Path, typer.Argument(help="cli_build.option.dir", metavar="DIR")]
 Regime = Annotated[
-    str,
+    list[str] | None,
     typer.Option("--regime", help="cli_build.option.regime", rich_help_panel="cli_build.panel.items", metavar="NAME"),
 ]
 
@@ -27,20 +27,29 @@ def register(group: typer.Typer) -> None:
     add(group, "items", items, "cli_build.items")
 
 
-def items(
-    ctx: typer.Context, folder: Dir, regime: Regime = "generated", json: o.Json = False, lang: o.Lang = None
-) -> None:
+def items(ctx: typer.Context, folder: Dir, regime: Regime = None, json: o.Json = False, lang: o.Lang = None) -> None:
     from voirdire.app.build_items import build_items
 
     spoken = ctx.find_object(str) or "en"
-    made = build_items(folder, regime=regime)
+    made = build_items(folder, **({"regime": regime} if regime else {}))
     if json:
         told = {"file": str(made.file), "items": made.items, "rejected": made.rejected, "lacking": made.lacking}
+        told |= {"further": dict(made.further)}
         show.json({"command": "build items", **told})
         return
     tell_notes(made.notes, spoken)
     if made.lacking:
         names = show.clean(", ".join(made.lacking[:SHOWN]))
-        show.out(text("cli_build.items_lacking", spoken, count=len(made.lacking), items=names, regime=regime))
+        show.out(
+            text(
+                "cli_build.items_lacking",
+                spoken,
+                count=len(made.lacking),
+                items=names,
+                regime=(regime or ["generated"])[0],
+            )
+        )
+    for name, count in made.further.items():
+        show.out(text("regimes.items.further", spoken, regime=name, count=count))
     told = {"file": show.clean(made.file), "count": made.items, "rejected": made.rejected}
     show.out(text("cli_build.items_written", spoken, **told))

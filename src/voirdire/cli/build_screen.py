@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from voirdire.construction.screening_opinion import Opinion
 
 SHOWN = 10
-READING = ("raters", "questions", "pool", "pool_column", "scale", "map")
 
 
 def _option(name: str, panel: str, metavar: str | None = None) -> Any:
@@ -67,6 +66,7 @@ def screen(
     pool_column: o.PoolColumn = None,
     scale: o.ScaleOption = None,
     map: o.Map = None,
+    missing_label: o.MissingLabel = None,
     json: o.Json = False,
     lang: o.Lang = None,
 ) -> None:
@@ -86,7 +86,7 @@ def screen(
             question=question,
             regime=regime or GENERATED,
             lang=spoken,
-            tables=collect({name: ctx.params[name] for name in READING}),
+            tables=collect({name: ctx.params[name] for name in o.RATED}),
             asking=asking,
             listening=Listening(progress if judge is None else None, watch, lambda _: board.start()),
         )

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from voirdire.app.build_split import BuildSplit
 
 SHOWN = 10
-READING = ("raters", "questions", "pool", "pool_column", "scale", "map")
 
 
 def _option(name: str, metavar: str | None = None) -> Any:
@@ -60,6 +59,7 @@ def split(
     pool_column: o.PoolColumn = None,
     scale: o.ScaleOption = None,
     map: o.Map = None,
+    missing_label: o.MissingLabel = None,
     json: o.Json = False,
     lang: o.Lang = None,
 ) -> None:
@@ -67,7 +67,7 @@ def split(
 
     spoken = ctx.find_object(str) or "en"
     named = {"demonstration": demonstration, "pilot": pilot, "per_level": per_level, "seed": seed}
-    reading = collect({name: ctx.params[name] for name in READING})
+    reading = collect({name: ctx.params[name] for name in o.RATED})
     made = build_split(
         folder, ratings=ratings, question=question, again=again, dry_run=dry_run, tables=reading, **named
     )

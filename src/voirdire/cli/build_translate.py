@@ -45,7 +45,7 @@ Budget = Annotated[float | None, _option("--budget", "money", "USD")]
 Prices = Annotated[Path | None, _option("--prices", "money", "FILE")]
 Concurrency = Annotated[int | None, _option("--concurrency", "money", "N")]
 Timeout = Annotated[float | None, _option("--timeout", "money", "SECONDS")]
-TextId = Annotated[str | None, typer.Argument(help="cli_translate.option.text_id", metavar="[TEXT_ID]")]
+TextIds = Annotated[o.Words, typer.Argument(help="cli_translate.option.text_id", metavar="[TEXT_ID]...")]
 By = Annotated[str | None, _option("--by", "verify", "NAME")]
 Words = Annotated[str | None, _option("--text", "verify", "TEXT")]
 Take = Annotated[str | None, _option("--take", "verify", "file|proposal")]
@@ -101,7 +101,7 @@ def translate(
 def verify(
     ctx: typer.Context,
     folder: Dir,
-    text_id: TextId = None,
+    text_ids: TextIds = None,
     by: By = None,
     words: Words = None,
     take: Take = None,
@@ -112,29 +112,47 @@ def verify(
     lang: o.Lang = None,
 ) -> None:
     from voirdire.app.build_translate import build_verify
-    from voirdire.construction.translation.verifying import read_standings
 
-    spoken = ctx.find_object(str) or "en"
+    spoken, names = ctx.find_object(str) or "en", list(dict.fromkeys(text_ids or ()))
     if status:
         _refuse_beside("--status", by=by, text=words, take=take, note=note, withdraw=withdraw or None)
-        found = read_standings(folder)
-        shown = {name: one for name, one in found.items() if text_id in (None, name, one.unit.id, one.unit.concept)}
-        if text_id is not None and not shown:
-            known = ", ".join(list(found)[:5]) or "-"
-            raise UsageError("translation.verify.unknown", value=text_id, known=known)
-        _tell_status(shown, spoken, as_json=json)
+        _tell_status(_asked_about(folder, names), spoken, as_json=json)
         return
-    if text_id is None:
+    if not names:
         raise UsageError("translation.verify.no_text")
     if withdraw:
         _refuse_beside("--withdraw", text=words, take=take)
+    if words is not None and len(names) > 1:
+        raise UsageError("translation.verify.text_one", count=len(names))
     said: dict[str, Any] = {"by": by or "", "text": words, "take": take, "note": note or "", "withdraw": withdraw}
-    one = build_verify(folder, text_id, **said)
+    done = []
+    for name in names:
+        done.append(build_verify(folder, name, **said))
+        if not json:
+            _tell_verified(done[-1], by or "", spoken, withdrawn=withdraw)
     if json:
-        show.json({"command": "build verify", **_row(one, spoken)})
-        return
-    told = {"name": show.clean(one.name), "text": show.clean(one.text), "by": show.clean(by or "")}
-    show.out(text("cli_translate.withdrawn" if withdraw else "cli_translate.verified", spoken, **told))
+        rows = [_row(one, spoken) for one in done]
+        show.json({"command": "build verify", **(rows[0] if len(rows) == 1 else {"texts": rows})})
+
+
+def _asked_about(folder: Path, names: Iterable[str]) -> dict[str, Standing]:
+    """The texts of these names, of these questions or of these concepts; all where none is named."""
+    from voirdire.construction.translation.verifying import read_standings
+
+    found, shown = read_standings(folder), set[str]()
+    for name in names:
+        own = {text_id for text_id, one in found.items() if name in (text_id, one.unit.id, one.unit.concept)}
+        if not own:
+            raise UsageError("translation.verify.unknown", value=name, known=", ".join(list(found)[:5]) or "-")
+        shown |= own
+    return {text_id: one for text_id, one in found.items() if not names or text_id in shown}
+
+
+def _tell_verified(one: Standing, by: str, lang: str, *, withdrawn: bool) -> None:
+    told = {"name": show.clean(one.name), "text": show.clean(one.text), "by": show.clean(by)}
+    show.out(text("cli_translate.withdrawn" if withdrawn else "cli_translate.verified", lang, **told))
+    if one.numbers and not withdrawn:
+        show.out(f"    {numbers_line(one, lang)}")
 
 
 def _refuse_beside(other: str, **options: object) -> None:
@@ -184,6 +202,8 @@ def _end_lines(result: Translated, folder: Path, lang: str) -> list[str]:
         counts = {name: f"{done[name]:,}" for name in jp.STATUSES}
         money = text("cli_run.free", lang) if now.free else jp.money(now.cost, now.unknown)
         lines.append(text("cli_translate.ended", lang, **counts, pending=f"{now.total - now.done:,}", cost=money))
+    if result.usual:
+        lines.append(text("cli_translate.usual", lang, count=f"{len(result.usual):,}"))
     if result.taken:
         lines.append(text("cli_translate.taken", lang, count=f"{len(result.taken):,}"))
     failed = [one for one in result.standings.values() if _failed(one)]
@@ -204,6 +224,11 @@ def state_line(states: Mapping[str, int], lang: str) -> str:
 
     named = [f"{text(f'cli_translate.state.{state}', lang)} {states[state]:,}" for state in STATES if states.get(state)]
     return text("cli_translate.states", lang, states=text("report.list_separator", lang).join(named) or "-")
+
+
+def numbers_line(one: Standing, lang: str) -> str:
+    """That numbers in digits are not the same in both texts, for the person who compares them."""
+    return text("cli_translate.numbers", lang, numbers=text("report.list_separator", lang).join(one.numbers))
 
 
 def failure(one: Standing, lang: str) -> str:
@@ -234,6 +259,8 @@ def _tell_status(found: Mapping[str, Standing], lang: str, *, as_json: bool) -> 
         show.out(text("cli_translate.about", lang, **told, by=f" ({show.clean(one.by)})" if one.by else ""))
         for key, words in _words(one).items():
             show.out(f"    {text(f'cli_translate.words.{key}', lang)} {show.clean(words)}")
+        if one.numbers:
+            show.out(f"    {numbers_line(one, lang)}")
         if _failed(one):
             show.out(f"    {failure(one, lang)}")
     show.out(state_line(states, lang))
@@ -250,6 +277,7 @@ def _words(one: Standing) -> dict[str, str]:
 def _row(one: Standing, lang: str) -> dict[str, Any]:
     told: dict[str, Any] = {"text_id": one.name, "language": one.language, "kind": one.unit.kind, "state": one.state}
     told |= {"source": one.unit.source, "text": one.text or None, "digest": one.digest}
+    told["other_numbers"] = list(one.numbers)
     told |= {"verified_by": one.by or None, "at": one.at or None, "accepted_unverified": one.taken}
     for name, proposal in (("proposal", one.proposal), ("back", one.back)):
         if proposal is not None:
@@ -269,6 +297,7 @@ def _document(result: Translated, lang: str) -> dict[str, Any]:
     """The end of a session for machines; ``error`` where translations are pending."""
     found: dict[str, Any] = {"model": result.model or None, "complete": result.stopped is None}
     found["states"] = dict(Counter(one.state for one in result.standings.values()))
+    found["not_translated_back"] = list(result.usual)
     found["taken"] = [one.name for one in result.taken]
     found["texts"] = [_row(one, lang) for one in result.standings.values()]
     found["cost_usd"] = result.progress[-1].cost if result.progress else None

@@ -63,7 +63,8 @@ def export(
         _pdf(ctx, corpus, out, language, json)
         return
     attributes = None if rater_columns is None else tuple(name for name in _named(rater_columns) if name != NONE)
-    options = ReleaseOptions(judgments, with_text_of_raters, attributes, _named(rating_columns), k)
+    columns = tuple(name for name in _named(rating_columns) if name != NONE)
+    options = ReleaseOptions(judgments, with_text_of_raters, attributes, columns, k)
     with show.Progress(language) as progress:
         written = run_export(form, corpus, out, options, language, progress=progress)
     if json:

@@ -7,6 +7,7 @@ by ``check`` alone; 70 for a fault of voirdire itself.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -45,8 +46,9 @@ def run(args: Sequence[str]) -> int:
         result = build_app(lang).main(language.without(args), prog_name="voirdire", standalone_mode=False, obj=lang)
         return _interrupted(lang, as_json) if result == _SIGINT else int(result or 0)
     except VoirdireError as error:
-        shown = show.sentence(error, lang)
-        return _tell(error.key, error.message(lang), lang, as_json, error.exit_code, error.fields, shown)
+        more = _lacking(error, args, lang)
+        shown = show.sentence(error, lang) + more
+        return _tell(error.key, error.message(lang) + more, lang, as_json, error.exit_code, error.fields, shown)
     except _TyperError as error:
         return _mistake(error, lang, as_json)
     except (KeyboardInterrupt, typer.Abort):
@@ -59,6 +61,28 @@ def run(args: Sequence[str]) -> int:
     except Exception:  # noqa: BLE001
         show.err(traceback.format_exc())
         return _tell("cli.fault", text("cli.fault", lang), lang, as_json, FAULT)
+
+
+def _lacking(error: VoirdireError, args: Sequence[str], lang: str) -> str:
+    """What is said where a table cannot be read and the advice names options that the command does not have."""
+    if not error.key.startswith("input."):
+        return ""
+    from voirdire.cli.build import build_app
+
+    root = build_app(lang)
+    named = {*re.findall(r"--[a-z][a-z-]*", error.message(lang))} & _options(root.commands["audit"])
+    path, command = ["voirdire"], root
+    for word in language.without(args):
+        if word in getattr(command, "commands", {}):
+            command = command.commands[word]
+            path.append(word)
+    lacking = sorted(named - _options(command))
+    told = {"command": " ".join(path), "options": text("report.list_separator", lang).join(lacking)}
+    return text("cli.usage.lacking", lang, **told) if lacking else ""
+
+
+def _options(command: Any) -> set[str]:
+    return {option for param in command.params for option in param.opts}
 
 
 def _interrupted(lang: str, as_json: bool) -> int:

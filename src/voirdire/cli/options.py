@@ -21,6 +21,8 @@ def _key(names: tuple[str, ...]) -> str:
 
 
 Words = list[str] | None
+RATED = ("raters", "questions", "pool", "pool_column", "scale", "map", "missing_label")
+"""How ratings are read, for commands on a corpus that is being built: their items are those of its concepts."""
 
 Folder = Annotated[Path | None, typer.Argument(help="cli.option.folder", metavar="[FOLDER]")]
 Ratings = Annotated[Path | None, _path("--ratings")]

@@ -23,20 +23,30 @@ from voirdire.construction.standing import (
     REASONS,
     REJECTED,
     REVISED,
+    TEXT,
+    WRITE,
     Standing,
     differs,
     standings,
     text_of,
+    undescribed,
 )
 from voirdire.errors import InputError, UsageError
-
-TEXT = "text"
-"""Kind of the events that tell what was written into the table of concepts."""
+from voirdire.texts import text
 
 NOTED = ("review", "reject")
 """Moves that must say something: what should change, or why."""
 
 NOTE_LENGTH = 4000
+
+
+class WrongStateError(UsageError):
+    """A step that cannot be taken where the concept stands; ``state`` is told in words."""
+
+    def message(self, lang: str = "en") -> str:
+        """The sentence, with the state as pages name it."""
+        words = text(f"authoring.state.{self.fields['state']}", lang)
+        return UsageError(self.key, **{**self.fields, "state": words}).message(lang)
 
 
 def move(
@@ -67,7 +77,7 @@ def move(
         person = _member(build, by)
         now = text_of(items)
         _check_turn(before, action, person)
-        _check_text(before, action, now, note, seen)
+        _check_text(before, action, now, note, seen, build.source_language)
         if action in ("submit", "revise"):
             _check_ready(build, items)
         event: dict[str, Any] = {"kind": AUTHORING, "action": action, "concept": concept, "by": person}
@@ -90,15 +100,15 @@ def reassign(
 ) -> Standing:
     """Put a concept into other hands, when someone left the team.
 
-    Raises UsageError where it is finished, where author and reviewer are the same, and where the new reviewer wrote
-    the text: nobody reviews their own.
+    Raises UsageError where it is finished, where author and reviewer are the same, and where the new reviewer wrote in
+    it, handed in or not: nobody reviews their own.
     """
     build = read_build_file(folder)
     with open_history(folder, clock) as book:
         before, _ = _standing(book, build, concept)
         person, author, reviewer = (_member(build, name) for name in (by, author, reviewer))
         if before.state in (ACCEPTED, REJECTED):
-            raise UsageError("authoring.finished", concept=concept, state=before.state)
+            raise WrongStateError("authoring.finished", concept=concept, state=before.state)
         if reviewer == author or reviewer in before.writers:
             raise UsageError("authoring.reviews_own", concept=concept, value=reviewer)
         book.append({**Assignment(concept, author, reviewer).event(person), "note": note})
@@ -129,13 +139,13 @@ def write(
         if person != before.author:
             raise UsageError("authoring.not_yours", concept=concept, action="write", by=person, who=before.author)
         if before.state == REJECTED:
-            raise UsageError("authoring.finished", concept=concept, state=before.state)
+            raise WrongStateError("authoring.finished", concept=concept, state=before.state)
         _check_seen(concept, text_of(items), seen)
         _check_all(build, items, category, realisations or {}, prompts or {})
         changes = _cells(items, category, realisations or {}, prompts or {})
         told = {"category": category, "realisation": dict(realisations or {}), "prompt": dict(prompts or {})}
-        book.append({"kind": TEXT, "action": "write", "concept": concept, "by": person, "text": told})
-        table.rewrite(folder, read_concepts(folder), changes)
+        event = {"kind": TEXT, "action": WRITE, "concept": concept, "by": person, "text": told}
+        table.rewrite(folder, read_concepts(folder), changes, lambda: book.append(event))
         return read_concepts(folder)
 
 
@@ -150,8 +160,9 @@ def add(folder: Path | str, concept: str, by: str, category: str, *, clock: Cloc
         person, concepts = _member(build, by), read_concepts(folder)
         _check_words_of("category", category)
         table.refuse_new(concepts, concept)
-        book.append({"kind": TEXT, "action": "add", "concept": concept, "by": person, "text": {"category": category}})
-        table.add_rows(folder, concepts, concept, category, build.culture_names)
+        event = {"kind": TEXT, "action": "add", "concept": concept, "by": person, "text": {"category": category}}
+        cultures = build.culture_names
+        table.add_rows(folder, concepts, concept, category, cultures, lambda: book.append(event))
         _assign_new(book, build, read_concepts(folder))
         return standings(book.history)[concept]
 
@@ -210,7 +221,7 @@ def _check_turn(before: Standing, action: str, person: str) -> None:
     if action not in can:
         possible = "; ".join(f"{name} ({', '.join(people)})" for name, people in can.items()) or "-"
         fields = {"concept": before.concept, "action": action, "state": before.state, "by": person}
-        raise UsageError("authoring.move_illegal", **fields, possible=possible)
+        raise WrongStateError("authoring.move_illegal", **fields, possible=possible)
     if person not in can[action]:
         who = ", ".join(can[action])
         raise UsageError("authoring.not_yours", concept=before.concept, action=action, by=person, who=who)
@@ -218,13 +229,16 @@ def _check_turn(before: Standing, action: str, person: str) -> None:
         raise UsageError("authoring.reviews_own", concept=before.concept, value=person)
 
 
-def _check_text(before: Standing, action: str, now: Mapping[str, Any], note: str, seen: str | None) -> None:
+def _check_text(
+    before: Standing, action: str, now: Mapping[str, Any], note: str, seen: str | None, language: str
+) -> None:
     _check_seen(before.concept, now, seen)
     changed = differs(before.text, now)
     if action in ("review", "accept") and changed:
         again = "submit" if before.state == "drafted" else "revise"
         raise UsageError("authoring.text_changed", concept=before.concept, author=before.author, again=again)
-    if action == "revise" and not changed and (before.state in (REVISED, ACCEPTED) or not note.strip()):
+    new = changed or bool(undescribed(before.text, now, language))
+    if action == "revise" and not new and (before.state in (REVISED, ACCEPTED) or not note.strip()):
         raise UsageError("authoring.nothing_changed", concept=before.concept)
 
 

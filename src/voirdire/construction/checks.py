@@ -11,7 +11,7 @@ from voirdire.construction.build_file import BuildFile
 from voirdire.construction.concepts import CONCEPTS_FILE, ConceptItem, Concepts, is_text
 from voirdire.construction.schedule import LEAST_AUTHORS
 from voirdire.construction.similarity import Alike, nearly_same, threshold_of
-from voirdire.construction.standing import ACCEPTED, OPEN, REJECTED, Standing, differs, text_of
+from voirdire.construction.standing import ACCEPTED, OPEN, REJECTED, Standing, differs, text_of, undescribed
 from voirdire.corpus.shown import SPLITS, UNKNOWN_LANGUAGE
 from voirdire.judging.demonstrations import folded
 from voirdire.texts import text
@@ -78,7 +78,7 @@ def check_concepts(build: BuildFile, concepts: Concepts, standing: Mapping[str, 
         *_alike_questions(build, by_concept),
         *_alike_realisations(build, kept),
         *_team(build, known),
-        *_standing(concepts.by_concept(), known),
+        *_standing(concepts.by_concept(), known, build.source_language),
     ]
     return Checked(
         _placed(build, sorted(findings, key=lambda one: one.level != ERROR)),
@@ -289,13 +289,27 @@ def _team(build: BuildFile, known: Mapping[str, Standing]) -> Iterator[Finding]:
             yield Finding("author_left", WARNING, {"value": name, "count": len(left), "concepts": some(left)})
 
 
-def _standing(by_concept: Mapping[str, Sequence[ConceptItem]], known: Mapping[str, Standing]) -> Iterator[Finding]:
+def _undescribed(
+    by_concept: Mapping[str, Sequence[ConceptItem]], known: Mapping[str, Standing], language: str
+) -> Iterator[Finding]:
+    """A warning for descriptions of images that were written after their concept was accepted."""
+    accepted = [name for name, one in known.items() if one.state == ACCEPTED and name in by_concept]
+    late = [name for name in accepted if undescribed(known[name].text, text_of(by_concept[name]), language)]
+    if late:
+        fields = {"column": f"alt.{language}", "count": len(late), "concepts": some(late)}
+        yield Finding("alt_unreviewed", WARNING, fields)
+
+
+def _standing(
+    by_concept: Mapping[str, Sequence[ConceptItem]], known: Mapping[str, Standing], language: str
+) -> Iterator[Finding]:
     for concept, one in known.items():
         if concept not in by_concept:
             if one.state not in (OPEN, REJECTED):
                 yield Finding("concept_gone", ERROR, {"concept": concept, "state": one.state})
         elif one.state == ACCEPTED and differs(one.text, text_of(by_concept[concept])):
             yield _at(by_concept[concept][0], "changed_since", concept=concept, at=one.at)
+    yield from _undescribed(by_concept, known, language)
     for concept, one in known.items():
         for item in by_concept.get(concept, ()):
             if item.author and (item.author, item.reviewer) != (one.author, one.reviewer):

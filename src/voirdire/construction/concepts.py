@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import os
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import polars as pl
 
 from voirdire.construction.build_file import SAFE
+from voirdire.construction.history import sync_folder
 from voirdire.corpus.shown import language_columns
 from voirdire.errors import InputError, UsageError
 from voirdire.tables import Table, read_table
@@ -27,6 +28,8 @@ from voirdire.tables import Table, read_table
 CONCEPTS_FILE = "concepts.csv"
 NEEDED = ("concept", "category", "culture", "realisation")
 OPTIONAL = ("split", "author", "reviewer")
+
+Told = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +116,12 @@ def item_id(concept: str, culture: str) -> str:
     return f"{concept}-{culture}"
 
 
-def rewrite(folder: Path | str, concepts: Concepts, changes: Mapping[int, Mapping[str, str]]) -> None:
+def rewrite(
+    folder: Path | str, concepts: Concepts, changes: Mapping[int, Mapping[str, str]], told: Told | None = None
+) -> None:
     """Write cells of ``concepts.csv`` anew: rows (as an editor counts them) -> column -> text.
 
+    told : tells the history, once it is certain that the table can be written
     A column that is not there yet is added; everything else keeps its place. The file is replaced in one step.
     """
     frame, table = concepts.table.frame, concepts.table
@@ -127,16 +133,23 @@ def rewrite(folder: Path | str, concepts: Concepts, changes: Mapping[int, Mappin
             if column in cells:
                 old[places[row]] = cells[column] or None
         frame = frame.with_columns(pl.Series(column, old, dtype=pl.String))
-    replace_table(Path(folder) / CONCEPTS_FILE, frame, table.delimiter or ",")
+    _put(folder, frame, table, told)
 
 
-def add_rows(folder: Path | str, concepts: Concepts, concept: str, category: str, cultures: Sequence[str]) -> None:
-    """Add a concept with an empty row for each culture behind the others."""
+def add_rows(
+    folder: Path | str,
+    concepts: Concepts,
+    concept: str,
+    category: str,
+    cultures: Sequence[str],
+    told: Told | None = None,
+) -> None:
+    """Add a concept with an empty row for each culture behind the others; ``told`` as in ``rewrite``."""
     refuse_new(concepts, concept)
     frame = concepts.table.frame
     cells = [{"concept": concept, "category": category, "culture": culture} for culture in cultures]
     new = pl.DataFrame(cells, schema=dict.fromkeys(frame.columns, pl.String))
-    replace_table(Path(folder) / CONCEPTS_FILE, pl.concat([frame, new]), concepts.table.delimiter or ",")
+    _put(folder, pl.concat([frame, new]), concepts.table, told)
 
 
 def refuse_new(concepts: Concepts, concept: str) -> None:
@@ -147,17 +160,35 @@ def refuse_new(concepts: Concepts, concept: str) -> None:
         raise UsageError("build.concepts.new_known", value=concept)
 
 
-def replace_table(path: Path, frame: pl.DataFrame, delimiter: str = ",") -> None:
-    """Replace a csv file in one step; a byte order mark that it had stays, for spreadsheet programs."""
+def _put(folder: Path | str, frame: pl.DataFrame, table: Table, told: Told | None) -> None:
+    path = Path(folder) / CONCEPTS_FILE
+    try:
+        replace_table(path, frame, table.delimiter or ",", told)
+    except OSError as error:
+        raise UsageError("build.history.unwritable", file=str(path), why=error.strerror or str(error)) from error
+
+
+def replace_table(path: Path, frame: pl.DataFrame, delimiter: str = ",", told: Told | None = None) -> None:
+    """Replace a csv file in one step; a byte order mark that it had stays, for spreadsheet programs.
+
+    told : done when the new table is on the disk and not yet in its place; where that or the writing fails, the old
+        table stays as it was
+    """
     out = io.BytesIO()
     frame.write_csv(out, separator=delimiter)
     marked = path.is_file() and path.read_bytes()[:3] == b"\xef\xbb\xbf"
     beside = path.with_name(f".{path.name}.{os.getpid()}")
-    with beside.open("wb") as file:
-        file.write((b"\xef\xbb\xbf" if marked else b"") + out.getvalue())
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    try:
+        with beside.open("wb") as file:
+            file.write((b"\xef\xbb\xbf" if marked else b"") + out.getvalue())
+            file.flush()
+            os.fsync(file.fileno())
+        if told is not None:
+            told()
+        beside.replace(path)
+        sync_folder(path.parent)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _item(

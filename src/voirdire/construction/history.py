@@ -74,7 +74,7 @@ class Book:
             finally:
                 os.close(file)
             if new:
-                _sync_folder(self.folder)
+                sync_folder(self.folder)
         except OSError as error:
             raise UsageError("build.history.unwritable", file=str(path), why=error.strerror or str(error)) from error
         self.history = History((*self.history.events, *stamped), self.history.notes)
@@ -132,7 +132,8 @@ def _write_all(file: int, data: bytes) -> None:
         data = data[os.write(file, data) :]
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Have on the disk which files a folder has."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

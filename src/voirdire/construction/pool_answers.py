@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Collection
 from pathlib import Path
 
-import polars as pl
-
 from voirdire.construction.concepts import Concepts
+from voirdire.construction.regimes import left_aside, of_items
 from voirdire.construction.splits import Rated
 from voirdire.corpus.corpus import Corpus, Note
 from voirdire.corpus.folder import expand_corpus
@@ -18,14 +17,16 @@ from voirdire.judging.asked import evaluation_of, held_out_consensus, levels_of,
 
 
 def read_rated(
-    concepts: Concepts, options: CorpusOptions, question: str | None = None
+    concepts: Concepts, options: CorpusOptions, question: str | None = None, further: Collection[str] = ()
 ) -> tuple[Rated, tuple[Note, ...]]:
     """The pools' consensus on one question: the evaluation question, or the first, where none is named.
 
     options : with the ratings (a table, or a folder with ``corpus.toml``) and how they are read; the items are those of
         the concepts, and ratings of other items are left out and counted
+    further : ids of items of further regimes, whose ratings are left aside and counted
     Raises InputError where no rating belongs to a concept, and for a question that is not answered in whole numbers.
 
+    >>> import polars as pl
     >>> from voirdire.construction.concepts import ConceptItem
     >>> from voirdire.tables import read_table
     >>> item = ConceptItem("tea-us", "tea", "food", "us", "iced tea")
@@ -36,8 +37,7 @@ def read_rated(
     ({'us': {'tea-us': 2.5}}, 3)
     """
     ids = [item.id for item in concepts.items]
-    known = pl.DataFrame({"item_id": ids}, schema={"item_id": pl.String})
-    found = replace(expand_corpus(options), items=known, unknown_items="exclude")
+    found = of_items(expand_corpus(options), ids, further)
     corpus = _read(found)
     asked = rated_questions(corpus, found)
     name = evaluation_of(asked, question)
@@ -45,9 +45,7 @@ def read_rated(
     consensus = held_out_consensus(corpus, ids).get(name, {})
     if not any(consensus.values()):
         raise _none_rated(found)
-    unknown = sum(one.excluded.get("unknown_item", 0) for one in corpus.intake)
-    told = (Note("build.split.left_out", {"count": unknown}, "warning"),) if unknown else ()
-    return Rated(name, consensus, levels), (*corpus.notes, *told)
+    return Rated(name, consensus, levels), (*corpus.notes, *left_aside(corpus))
 
 
 def _read(options: CorpusOptions) -> Corpus:

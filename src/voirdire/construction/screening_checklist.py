@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,11 +86,17 @@ def _known(question: str) -> tuple[str, ...]:
     return LABELS if question == USABLE else (*sorted(POSITIVE), *sorted(NEGATIVE), STEREOTYPE)
 
 
-def from_table(given: Table, corpus: Corpus, places: Mapping[str, int], mapping: Mapping[str, str]) -> Told:
+def from_table(
+    given: Table,
+    corpus: Corpus,
+    places: Mapping[str, int],
+    mapping: Mapping[str, str],
+    further: Collection[str] = (),
+) -> Told:
     """The answers of a long table; where it has no column of pools, raters have the pool of their ratings.
 
     places : item -> its number, of the items that are known; mapping : our name of a column -> the table's, where the
-        table has such a column
+        table has such a column; further : items whose answers are left aside without a word, as their ratings are told
     """
     here = {ours: theirs for ours, theirs in mapping.items() if theirs in given.frame.columns}
     table, notes = names.take(given, "ratings", TARGETS, here)
@@ -102,7 +108,7 @@ def from_table(given: Table, corpus: Corpus, places: Mapping[str, int], mapping:
         if row["item_id"] in places and row["rating"] is not None:
             rows.append(_row(row, table, index, corpus, home))
     _refuse_twice(rows, table)
-    unknown = sum(name not in places for name in table.frame["item_id"])
+    unknown = sum(name not in places and name not in further for name in table.frame["item_id"])
     told = [Note("build.split.left_out", {"count": unknown}, "warning")] if unknown else []
     frame = pl.DataFrame([row[1:] for row in rows], schema=dict.fromkeys(_COLUMNS, pl.String), orient="row")
     return Told(frame, table.digest, (*notes, *told))

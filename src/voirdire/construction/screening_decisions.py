@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from voirdire.construction.concepts import CONCEPTS_FILE, read_concepts
 from voirdire.construction.history import Book, Clock, Event, History, digest_of, open_history, utc_now
 from voirdire.construction.screening import Screening
 from voirdire.construction.screening_rule import DROP, KEEP, UNDECIDED, VERDICTS
+from voirdire.construction.seen import Marks, changed, now_of, over
 from voirdire.errors import UsageError
 
 SCREENED, DECIDED = "screened", "screening_decision"
 CONFIRM, OVERRULE, DECIDE, WITHDRAW = "confirm", "overrule", "decide", "withdraw"
 DECISIONS = (KEEP, DROP, UNDECIDED)
 MOST_NAME, MOST_WHY = 64, 2000
+Seen = Mapping[str, Marks]
+"""Item -> marks of what was seen of it."""
+
+LEAD = "lead"
+"""Who decides on the lead's pages: whoever holds the lead's secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +30,9 @@ class Outcome:
     """Where a pair stands.
 
     suggested : by the latest screening, ``undecided`` where it was in none; reasons : the measures behind it
-    decided : by a person, or None; by, why, at : of that decision; seen : what was suggested then
+    decided : by a person, or None; by, why, at : of that decision; seen : what was suggested then, and seen_reasons
+        why, None where the history does not tell
+    shown : item -> marks of what the raters of that screening saw; judged : of what the person saw who decided
     """
 
     concept: str
@@ -34,11 +43,21 @@ class Outcome:
     why: str = ""
     at: str = ""
     seen: str = ""
+    seen_reasons: tuple[str, ...] | None = None
+    shown: Seen = field(default_factory=dict, repr=False)
+    judged: Seen = field(default_factory=dict, repr=False)
 
     @property
     def outdated(self) -> bool:
-        """Whether the person saw another suggestion than the latest one."""
-        return self.decided is not None and self.seen != self.suggested
+        """Whether the person saw another suggestion than the latest one, or the same for other reasons."""
+        if self.decided is None:
+            return False
+        return self.seen != self.suggested or self.seen_reasons not in (None, self.reasons)
+
+    @property
+    def basis(self) -> Seen:
+        """Item -> marks of what the verdict is about: what the person saw, else what the raters did."""
+        return self.judged if self.decided is not None and self.judged else self.shown
 
     @property
     def mark(self) -> str:
@@ -65,7 +84,8 @@ def outcomes(history: History) -> dict[str, Outcome]:
             found[known.concept] = _decided(known, event)
         for concept, verdict, reasons in _suggested(event) if event["kind"] == SCREENED else ():
             known = found.get(concept) or Outcome(concept)
-            found[concept] = replace(known, suggested=verdict, reasons=reasons)
+            shown = _seen(event.get("shown"), concept)
+            found[concept] = replace(known, suggested=verdict, reasons=reasons, shown=shown)
     return found
 
 
@@ -78,23 +98,56 @@ def _suggested(event: Event) -> Iterator[tuple[str, str, tuple[str, ...]]]:
             yield concept, told["verdict"], tuple(map(str, reasons)) if isinstance(reasons, list) else ()
 
 
+def _seen(told: Any, concept: str) -> Seen:
+    """Item -> marks, of a concept; what was written by other hands and is none is passed over."""
+    items = told.get(concept) if isinstance(told, Mapping) else None
+    listed = items.items() if isinstance(items, Mapping) else ()
+    return {
+        str(item): {str(part): str(digest) for part, digest in marks.items()}
+        for item, marks in listed
+        if isinstance(marks, Mapping)
+    }
+
+
 def _decided(known: Outcome, event: Event) -> Outcome:
     if event["verdict"] == UNDECIDED:
-        return Outcome(known.concept, known.suggested, known.reasons)
+        return Outcome(known.concept, known.suggested, known.reasons, shown=known.shown)
     why, seen = (str(event.get(name, "")) for name in ("note", "suggested"))
-    return replace(known, decided=event["verdict"], by=event["by"], at=event["at"], why=why, seen=seen)
+    told = event.get("reasons")
+    reasons = tuple(map(str, told)) if isinstance(told, list) else None
+    judged = _seen(event.get("shown"), known.concept)
+    by, at = event["by"], event["at"]
+    return replace(
+        known, decided=event["verdict"], by=by, at=at, why=why, seen=seen, seen_reasons=reasons, judged=judged
+    )
 
 
-def record(folder: Path | str, screening: Screening, clock: Clock = utc_now) -> dict[str, Outcome]:
-    """Append a screening to the history, unless it is the same as the latest one; where every pair stands then."""
+def record(
+    folder: Path | str, screening: Screening, told: Mapping[str, Any] | None = None, *, clock: Clock = utc_now
+) -> dict[str, Outcome]:
+    """Append a screening to the history, unless it is the same as the latest one; where every pair stands then.
+
+    told : what else the event tells: ``shown``, concept -> item -> marks of what its raters saw. Where the same
+        tables were screened before, their raters saw what was written down then.
+    """
     pairs = {pair.concept: {"verdict": pair.verdict, "reasons": list(pair.reasons)} for pair in screening.pairs}
-    told: dict[str, Any] = {"rule": screening.rule.as_dict(), "pairs": pairs, "tables": list(screening.digests)}
-    told["digest"] = digest_of(told)
+    event: dict[str, Any] = {"rule": screening.rule.as_dict(), "question": screening.question, "pairs": pairs}
+    event |= {"tables": list(screening.digests), **(told or {})}
     with open_history(folder, clock) as book:
         latest = list(book.history.of_kind(SCREENED))
-        if not latest or latest[-1].get("digest") != told["digest"]:
-            book.append({"kind": SCREENED, **told})
+        before = [one for one in latest if one.get("tables") == event["tables"]]
+        if "shown" in event:
+            event["shown"] = {name: _first(before, name, marks) for name, marks in event["shown"].items()}
+        event["digest"] = digest_of(event)
+        if not latest or latest[-1].get("digest") != event["digest"]:
+            book.append({"kind": SCREENED, **event})
         return outcomes(book.history)
+
+
+def _first(before: Sequence[Event], concept: str, marks: Seen) -> Seen:
+    """What was seen of a concept when its tables were screened first; texts that were empty then as they are now."""
+    first: Seen = next((seen for one in before if (seen := _seen(one.get("shown"), concept))), {})
+    return {item: over(now, first[item]) if item in first else now for item, now in marks.items()}
 
 
 def decide(
@@ -110,7 +163,7 @@ def decide(
     """Confirm or overrule what was suggested for a pair, or decide what was left undecided.
 
     verdict : keep or drop; ``undecided`` takes an earlier decision back
-    why : needed for everything but a confirmation
+    why : needed for everything but a confirmation of what raters saw as it stands now
     seen : the ``mark`` of the outcome that the person looked at; refused when it is another one now
 
     Raises UsageError (``screening.decide.*``) for another verdict, a pair that no screening names, a decision without
@@ -148,9 +201,22 @@ def _decide(book: Book, concept: str, verdict: str, by: str, why: str) -> Outcom
         raise UsageError("screening.decide.nothing", value=concept)
     if step != CONFIRM and not why:
         raise UsageError("screening.decide.reason", value=concept, suggested=suggested)
-    told = {"concept": concept, "by": by, "verdict": verdict, "suggested": suggested, "note": why}
+    shown = _shown_now(book.folder, concept)
+    parts = {item: changed(marks, shown.get(item, {})) for item, marks in known[concept].shown.items()}
+    if not why and any(parts.values()):
+        named = "; ".join(f"{item} ({', '.join(found)})" for item, found in parts.items() if found)
+        raise UsageError("freezing.decide_changed", value=concept, parts=named)
+    told: dict[str, Any] = {"concept": concept, "by": by, "verdict": verdict, "suggested": suggested, "note": why}
+    told |= {"reasons": list(known[concept].reasons), **({"shown": {concept: shown}} if shown else {})}
     book.append({"kind": DECIDED, "action": step, **told})
     return outcomes(book.history)[concept]
+
+
+def _shown_now(folder: Path, concept: str) -> Seen:
+    """What there is to see of a concept now; empty in a folder without concepts."""
+    if not (folder / CONCEPTS_FILE).is_file():
+        return {}
+    return now_of(folder, read_concepts(folder).by_concept().get(concept, ()))
 
 
 def step_of(suggested: str, verdict: str) -> str:

@@ -12,8 +12,8 @@ import polars as pl
 
 from voirdire.construction.build_file import BuildFile
 from voirdire.construction.concepts import ConceptItem, replace_table
-from voirdire.construction.imaging.files import KINDS, regime_folder
-from voirdire.construction.imaging.settings import REGIME
+from voirdire.construction.imaging.files import image_file
+from voirdire.construction.regimes import check_regime
 from voirdire.errors import UsageError
 from voirdire.texts import LANGUAGES, text
 
@@ -53,12 +53,6 @@ def language_of(build: BuildFile) -> str:
     return next((code for code in build.languages if code in LANGUAGES), LANGUAGES[0])
 
 
-def check_regime(regime: str) -> None:
-    """Raise UsageError for a regime that is no name of a folder."""
-    if not REGIME.fullmatch(regime):
-        raise UsageError("build_images.regime", value=regime)
-
-
 def image_of(folder: Path, regime: str, item: str) -> Path | None:
     """The image of an item in a regime, or None. Raises UsageError for a regime that is no name of a folder.
 
@@ -66,8 +60,7 @@ def image_of(folder: Path, regime: str, item: str) -> Path | None:
     True
     """
     check_regime(regime)
-    places = (regime_folder(folder, regime) / f"{item}{kind}" for kind in KINDS.values())
-    return next((path for path in places if path.is_file()), None)
+    return image_file(folder, regime, item)
 
 
 def write_items(

@@ -10,7 +10,7 @@ from typing import Any
 from voirdire.construction.build_file import BuildFile, title_of
 from voirdire.construction.concepts import ConceptItem, Concepts
 from voirdire.construction.screening import GAPS, Measured, PairScreening, Screening
-from voirdire.construction.screening_decisions import Outcome
+from voirdire.construction.screening_decisions import LEAD, Outcome
 from voirdire.construction.screening_opinion import SATURATED, Opinion, image_of
 from voirdire.construction.screening_rule import DROP, KEEP, MEASURES, NOT_APPLICABLE, UNDECIDED
 from voirdire.reporting.access import View
@@ -18,6 +18,7 @@ from voirdire.reporting.blocks import Bullets, Folded, ItemCard, Items, Picture,
 from voirdire.reporting.grid import Column, Entry, Grid, Line
 from voirdire.reporting.items import embedded
 from voirdire.reporting.words import DASH, MINUS, Words
+from voirdire.scales import Scale
 from voirdire.texts import has, text
 
 ORDER = (DROP, UNDECIDED, KEEP)
@@ -144,9 +145,15 @@ def decision_words(outcome: Outcome, lang: str) -> str:
     """What a person decided, in words; empty where nobody did."""
     if outcome.decided is None:
         return ""
-    told = {"verdict": text(f"screening.verdict.{outcome.decided}", lang), "by": View.clean(outcome.by)}
+    told = {"verdict": text(f"screening.verdict.{outcome.decided}", lang), "by": decider(outcome.by, lang)}
     key = "screening.decision.outdated" if outcome.outdated else "screening.decision.made"
-    return text(key, lang, **told, why=View.clean(outcome.why) or DASH, at=outcome.at[:10])
+    said = text(key, lang, **told, at=outcome.at[:10])
+    return text("screening.decision.why", lang, decided=said, why=View.clean(outcome.why)) if outcome.why else said
+
+
+def decider(by: str, lang: str) -> str:
+    """Who did something, by name; the lead, who has none on the pages, in words."""
+    return text("screening.decision.lead", lang) if by == LEAD else View.clean(by)
 
 
 def _line(pair: PairScreening, shown: Shown, lang: str) -> Line:
@@ -184,11 +191,16 @@ def _facts(shown: Shown, lang: str) -> list[tuple[str, str]]:
         "pairs": str(len(screening.pairs)),
         "pools": comma.join(map(View.clean, screening.pools)),
         "raters": f"{screening.raters:g}",
-        "question": f"{View.clean(screening.question)} ({screening.scale})",
+        "question": comma.join((View.clean(screening.question), _scale_words(screening.scale, lang))),
     }
     if shown.opinion is not None:
         facts["judge"] = View.clean(shown.opinion.judge)
     return [(text(f"screening.fact.{name}", lang), value) for name, value in facts.items()]
+
+
+def _scale_words(scale: Scale, lang: str) -> str:
+    told = {name: getattr(scale, name) for name in ("level", "low", "high", "labels", "positive")}
+    return Words(lang).scale(told)
 
 
 def _first(shown: Shown, lang: str) -> Section:
@@ -302,7 +314,7 @@ def _decision_entries(one: Outcome, lang: str) -> Iterator[Entry]:
     outdated = text("screening.decision.since", lang) if one.outdated else ""
     yield Entry(text(f"screening.verdict.{one.suggested}", lang), outdated, numeric=False)
     yield Entry(text(f"screening.verdict.{one.decided}", lang), numeric=False)
-    yield Entry(View.clean(one.by), one.at[:10], numeric=False)
+    yield Entry(decider(one.by, lang), one.at[:10], numeric=False)
     yield Entry(View.clean(one.why) or DASH, numeric=False)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import polars as pl
 
 from voirdire.annotation.study_defaults import USABLE
 from voirdire.construction.concepts import ConceptItem, Concepts
+from voirdire.construction.regimes import left_aside, of_items
 from voirdire.construction.screening_checklist import CHECKLISTS, Told, apart, from_corpus, from_table, said
 from voirdire.corpus.corpus import Corpus, Note, Question
 from voirdire.corpus.folder import expand_corpus
@@ -92,7 +93,12 @@ class Pilot:
 
 
 def read_pilot(
-    concepts: Concepts, options: CorpusOptions, *, question: str | None = None, checklist: Any = None
+    concepts: Concepts,
+    options: CorpusOptions,
+    *,
+    question: str | None = None,
+    checklist: Any = None,
+    further: Collection[str] = (),
 ) -> Pilot:
     """Read the answers of a pilot; the items are those of the concepts, answers to others are left out and counted.
 
@@ -100,12 +106,12 @@ def read_pilot(
     question : the evaluation question, where its role does not name it
     checklist : a table item_id, rater_id, [pool], [question], rating with answers to ``usable`` or ``stereotype``;
         None where the ratings hold them
+    further : ids of items of further regimes, whose ratings are left aside and counted
 
     Raises InputError, naming file, row, column and value, where no answer belongs to a concept and for an answer of
     the checklist that is none of those it knows; UsageError for a question that there is not.
     """
-    known = pl.DataFrame({"item_id": [item.id for item in concepts.items]}, schema={"item_id": pl.String})
-    rated, beside = apart(replace(expand_corpus(options), items=known, unknown_items="exclude"))
+    rated, beside = apart(of_items(expand_corpus(options), [item.id for item in concepts.items], further))
     corpus = read_corpus(rated)
     file = str(options.ratings) if isinstance(options.ratings, (str, Path)) else "DataFrame"
     if corpus.ratings.is_empty():
@@ -113,7 +119,7 @@ def read_pilot(
     places = {item.id: place for place, item in enumerate(concepts.items)}
     asked = _evaluation(corpus, question)
     given = beside if checklist is None else read_table(checklist)
-    told = from_corpus(corpus) if given is None else from_table(given, corpus, places, rated.mapping)
+    told = from_corpus(corpus) if given is None else from_table(given, corpus, places, rated.mapping, further)
     return Pilot(
         concepts.items,
         corpus.pools,
@@ -123,13 +129,8 @@ def read_pilot(
         _votes(told),
         tuple(corpus.ratings["rater_id"].unique().sort()),
         (*(one.digest for one in corpus.intake if one.digest), *((told.digest,) if told.digest else ())),
-        (*corpus.notes, *_left_out(corpus), *told.notes),
+        (*corpus.notes, *left_aside(corpus), *told.notes),
     )
-
-
-def _left_out(corpus: Corpus) -> list[Note]:
-    unknown = sum(one.excluded.get("unknown_item", 0) for one in corpus.intake)
-    return [Note("build.split.left_out", {"count": unknown}, "warning")] if unknown else []
 
 
 def _evaluation(corpus: Corpus, wanted: str | None) -> Question:

@@ -11,6 +11,10 @@ from voirdire.construction.history import Event, History
 from voirdire.construction.schedule import ASSIGNED, Assignment, assigned
 
 AUTHORING = "authoring"
+TEXT = "text"
+"""Kind of the events that tell what was written into the table of concepts."""
+
+WRITE = "write"
 OPEN, DRAFTED, REVIEWED, REVISED, ACCEPTED, REJECTED = "open", "drafted", "reviewed", "revised", "accepted", "rejected"
 STATES = (OPEN, DRAFTED, REVIEWED, REVISED, ACCEPTED, REJECTED)
 REASONS = ("factual", "uncontested", "stereotype", "duplicate", "other")
@@ -36,7 +40,7 @@ MOVES: Mapping[str, Move] = {
 }
 
 Text = dict[str, dict[str, Any]]
-"""culture -> category, realisation, and the question by language."""
+"""culture -> category, realisation, and by language the question and the description of the image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class Standing:
     """Where a concept stands.
 
     state : one of STATES; at, by : of the last move; reason : of a rejection; note : of the last move
-    text : as it was handed in last; writers : everyone who handed it in; reviews : how often it was reviewed
+    text : as it was handed in last; writers : everyone who wrote in it or handed it in; reviews : how often reviewed
     """
 
     concept: str
@@ -80,14 +84,16 @@ def standings(history: History) -> dict[str, Standing]:
     """concept -> where it stands, of every concept that the history speaks of."""
     people = assigned(history)
     found: dict[str, Standing] = {}
-    for event in history.of_kind(ASSIGNED, AUTHORING):
+    for event in history.of_kind(ASSIGNED, AUTHORING, TEXT):
         concept = event["concept"]
         before = found.get(concept, Standing(concept))
         if event["kind"] == ASSIGNED:
             now: Assignment = people[concept]
             found[concept] = replace(before, author=now.author, reviewer=now.reviewer)
-        else:
+        elif event["kind"] == AUTHORING:
             found[concept] = _moved(before, event)
+        elif event.get("action") == WRITE:
+            found[concept] = replace(before, writers=_with(before.writers, event["by"]))
     return found
 
 
@@ -97,10 +103,25 @@ def text_of(items: Sequence[ConceptItem]) -> Text:
     >>> text_of([ConceptItem("tea-us", "tea", "food", "us", "iced tea", {"en": "Is it usual?"})])["us"]["realisation"]
     'iced tea'
     """
-    return {
-        item.culture: {"category": item.category, "realisation": item.realisation, "prompt": dict(item.prompts)}
-        for item in items
-    }
+    return {item.culture: _text(item) for item in items}
+
+
+def _text(item: ConceptItem) -> dict[str, Any]:
+    told: dict[str, Any] = {"category": item.category, "realisation": item.realisation, "prompt": dict(item.prompts)}
+    return told | ({"alt": dict(item.alts)} if item.alts else {})
+
+
+def undescribed(before: Mapping[str, Any], now: Mapping[str, Any], language: str) -> tuple[str, ...]:
+    """Cultures whose image is described in a language now, and was not when the text was handed in.
+
+    >>> undescribed({"us": {"prompt": {}}}, {"us": {"alt": {"en": "A glass"}}}, "en")
+    ('us',)
+    """
+    return tuple(
+        culture
+        for culture, part in now.items()
+        if language in part.get("alt", {}) and language not in before.get(culture, {}).get("alt", {})
+    )
 
 
 def differs(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
@@ -137,6 +158,10 @@ def _moved(before: Standing, event: Event) -> Standing:
         reason=str(event.get("reason", "")),
         note=str(event.get("note", "")),
         text=text if wrote and isinstance(text, Mapping) else before.text,
-        writers=tuple(dict.fromkeys((*before.writers, event["by"]))) if wrote else before.writers,
+        writers=_with(before.writers, event["by"]) if wrote else before.writers,
         reviews=before.reviews + (event["action"] == "review"),
     )
+
+
+def _with(people: tuple[str, ...], person: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*people, person)))

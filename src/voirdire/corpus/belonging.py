@@ -8,26 +8,44 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.corpus.corpus import Note
-from voirdire.corpus.frozen import Frozen
+from voirdire.corpus.frozen import MANIFEST, Frozen
 from voirdire.errors import InputError
 
 RUN_MANIFEST = "run.toml"
+NAMED = ("name", "version", "digest", "frozen", "shown")
+"""What a release repeats of it, in ``[judged]`` of its ``corpus.toml``."""
+
+JUDGED, JUDGMENTS, DATA = "judged", "judgments", "data"
 SHORT = 12
 
 
 def made_on(judgments: Any) -> dict[str, str]:
     """What a run says of the corpus that its judges were asked about; empty where nothing is said.
 
-    judgments : a run folder or a file in it; for frames, and files of other origin, nothing is known
+    judgments : a run folder or a file in it, or the judgments of a release, whose ``corpus.toml`` repeats it; for
+        frames, and files of other origin, nothing is known
     """
     if not isinstance(judgments, str | Path):
         return {}
-    path = Path(judgments)
-    file = (path if path.is_dir() else path.parent) / RUN_MANIFEST
-    if not file.is_file():
-        return {}
+    path = Path(judgments).resolve()
+    folder = path if path.is_dir() else path.parent
+    if (folder / RUN_MANIFEST).is_file():
+        return _told(folder / RUN_MANIFEST, "corpus")
+    release = _release_of(folder)
+    return {} if release is None else _told(release / MANIFEST, JUDGED)
+
+
+def _release_of(folder: Path) -> Path | None:
+    """The release whose judgments stand in a folder ``judgments`` or ``data/judgments``."""
+    if folder.name != JUDGMENTS:
+        return None
+    outer = folder.parent.parent if folder.parent.name == DATA else folder.parent
+    return next((one for one in (folder.parent, outer) if (one / MANIFEST).is_file()), None)
+
+
+def _told(file: Path, section: str) -> dict[str, str]:
     try:
-        told = tomllib.loads(file.read_text(encoding="utf-8")).get("corpus", {})
+        told = tomllib.loads(file.read_text(encoding="utf-8")).get(section, {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError("input.toml_broken", file=str(file), value=str(error)) from error
     return {str(name): str(value) for name, value in told.items()} if isinstance(told, Mapping) else {}

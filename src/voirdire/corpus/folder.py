@@ -7,19 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from voirdire.corpus.frozen import MANIFEST, Frozen, frozen_of
+from voirdire.corpus.frozen import MANIFEST, Frozen, file_digest, frozen_of
 from voirdire.corpus.options import CorpusOptions, JudgmentOptions
 from voirdire.corpus.parts import Parts, parts_of_file, parts_of_folder
 from voirdire.errors import InputError
 
 ENDINGS = (".parquet", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz")
+BESIDE = ("items", "raters", "questions", "shares")
+"""Tables that can be given beside a folder."""
 
 
 def expand_corpus(options: CorpusOptions, *, rated: bool = True) -> CorpusOptions:
     """Options with the tables of a corpus folder filled in; what was given beside the folder stays.
 
     rated : whether a folder without ratings is refused; if not, ``ratings`` is None there
-    With tables given beside it, a frozen corpus is no longer the version that it was.
+    With other tables given beside it, a frozen corpus is no longer the version that it was.
 
     Raises InputError, naming the file, where the folder is a frozen corpus and was changed.
     """
@@ -28,9 +30,9 @@ def expand_corpus(options: CorpusOptions, *, rated: bool = True) -> CorpusOption
         return options
     settings = settings_of(folder)
     frozen = frozen_of(folder, settings)
-    beside = any(getattr(options, table) is not None for table in ("items", "raters", "questions", "shares"))
+    beside = any(_is_other(getattr(options, table), folder, table) for table in BESIDE)
     found: dict[str, Any] = {"ratings": _table(folder, "ratings", needed=rated)}
-    for table in ("items", "raters", "questions", "shares"):
+    for table in BESIDE:
         if getattr(options, table) is None:
             found[table] = _table(folder, table)
     read = _of_kind(settings, "read", {}, folder)
@@ -71,6 +73,16 @@ def _judgments(folder: Path) -> Path | Parts:
     if parts is None:
         raise InputError("input.folder_no_table", file=str(folder), value="judgments")
     return parts
+
+
+def _is_other(given: Any, folder: Path, name: str) -> bool:
+    """Whether a table that was given is another one than the folder's own."""
+    if given is None:
+        return False
+    own = _table(folder, name)
+    if own is None or not isinstance(given, str | Path) or not Path(given).is_file():
+        return True
+    return own.suffixes != Path(given).suffixes or file_digest(own) != file_digest(Path(given))
 
 
 def _folder(source: Any) -> Path | None:

@@ -23,6 +23,9 @@ ORIGIN, RELEASED_IMAGES = "origin", "images"
 """What a release says of the frozen corpus that it was made of, and the digests of its images."""
 
 TABLES = ("items", "questions", "raters", "ratings", "shares")
+READ = (*TABLES, "comments")
+"""Names of tables that would be read, or released, if they were put beside."""
+
 PREFIX = "sha256:"
 
 
@@ -131,5 +134,5 @@ def _check_files(folder: Path, digests: Mapping[str, Any], version: str) -> None
         if file_digest(path) != known:
             raise InputError("freeze.file.changed", file=str(path), version=version)
     for path in sorted(folder.iterdir()):
-        if path.name.split(".")[0] in TABLES and path.is_file() and path.name not in digests:
+        if path.name.split(".")[0] in READ and path.is_file() and path.name not in digests:
             raise InputError("freeze.file.added", file=str(path), version=version)

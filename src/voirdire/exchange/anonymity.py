@@ -6,7 +6,7 @@ released attributes must occur at least k times. An empty cell counts as a value
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -45,11 +45,14 @@ def smallest_group(raters: pl.DataFrame, columns: Sequence[str]) -> int:
     return int(raters.group_by(list(columns)).len()["len"].min())  # type: ignore[arg-type]
 
 
-def check_anonymity(raters: pl.DataFrame, columns: Sequence[str], k: int) -> Anonymity:
+def check_anonymity(
+    raters: pl.DataFrame, columns: Sequence[str], k: int, of_ratings: Mapping[str, str] | None = None
+) -> Anonymity:
     """Whether every rater looks like at least ``k - 1`` others.
 
     raters : one row a rater, with ``pool`` and the columns
     columns : released attributes of raters, without the pool, which is always released
+    of_ratings : those of them that stand in the ratings -> their names there
 
     Raises UsageError that names the columns and the smallest group, and which columns could be released instead.
     """
@@ -65,7 +68,15 @@ def check_anonymity(raters: pl.DataFrame, columns: Sequence[str], k: int) -> Ano
     if pools["len"][0] < k:
         raise UsageError("release.pool_small", pool=pools[POOL][0] or "-", **fields | {"smallest": pools["len"][0]})
     most = next(_widest(raters, columns, k))
-    raise UsageError("release.group_small", columns=", ".join(columns), instead=",".join(most) or "none", **fields)
+    told = {"columns": ", ".join(columns), "instead": _listed(name for name in most if name not in (of_ratings or {}))}
+    if not of_ratings:
+        raise UsageError("release.group_small", **told, **fields)
+    told["ratings"] = _listed(of_ratings[name] for name in most if name in of_ratings)
+    raise UsageError("release.group_small_ratings", **told, **fields)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ",".join(names) or "none"
 
 
 def _widest(raters: pl.DataFrame, columns: Sequence[str], k: int) -> Iterator[tuple[str, ...]]:

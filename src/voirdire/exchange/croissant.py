@@ -36,7 +36,16 @@ KEYS: Mapping[str, Sequence[str]] = {
     "conditions": ("condition",),
 }
 LICENCES = "https://spdx.org/licenses/"
-_SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*-[0-9][A-Za-z0-9.+-]*|MIT|ISC|Unlicense|0BSD")
+SPDX = (
+    "CC0-1.0", "CC-BY-2.0", "CC-BY-2.5", "CC-BY-3.0", "CC-BY-4.0", "CC-BY-SA-2.0", "CC-BY-SA-2.5", "CC-BY-SA-3.0",
+    "CC-BY-SA-4.0", "CC-BY-NC-2.0", "CC-BY-NC-3.0", "CC-BY-NC-4.0", "CC-BY-ND-4.0", "CC-BY-NC-SA-2.0",
+    "CC-BY-NC-SA-3.0", "CC-BY-NC-SA-4.0", "CC-BY-NC-ND-3.0", "CC-BY-NC-ND-4.0", "ODbL-1.0", "ODC-By-1.0", "PDDL-1.0",
+    "CDLA-Permissive-1.0", "CDLA-Permissive-2.0", "CDLA-Sharing-1.0", "Apache-2.0", "MIT", "ISC", "0BSD",
+    "BSD-2-Clause", "BSD-3-Clause", "Unlicense", "MPL-2.0", "EUPL-1.2", "MulanPSL-2.0", "GPL-2.0-only",
+    "GPL-2.0-or-later", "GPL-3.0-only", "GPL-3.0-or-later", "LGPL-3.0-only", "LGPL-3.0-or-later", "AGPL-3.0-only",
+    "AGPL-3.0-or-later",
+)  # fmt: skip
+"""Licences of the SPDX list that data and programs go out under; of any other the words are given, and no address."""
 
 
 def write_croissant(release: Release, folder: Path, lang: str = "en") -> None:
@@ -86,7 +95,8 @@ def croissant(release: Release, folder: Path, lang: str = "en") -> dict[str, Any
 
 def _licence(licence: str | None) -> str | None:
     """The address of a licence that SPDX knows, else the words."""
-    return f"{LICENCES}{licence}" if licence and _SPDX.fullmatch(licence) else licence
+    known = next((name for name in SPDX if licence and name.casefold() == licence.strip().casefold()), None)
+    return f"{LICENCES}{known}" if known else licence
 
 
 def _version(version: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from voirdire.exchange.datasheet import privacy_sentences
+from voirdire.exchange.datasheet import privacy_sentences, scale_words
 from voirdire.exchange.facts import Facts, PoolFacts, QuestionFacts
 from voirdire.exchange.release import Release
 from voirdire.exchange.told import POOL, in_language
@@ -67,7 +67,7 @@ def _protocol(release: Release, facts: Facts, lang: str) -> str:
 
 
 def _question(question: QuestionFacts, lang: str) -> str:
-    parts = [in_language(question.text, lang), question.scale]
+    parts = [in_language(question.text, lang), scale_words(question, lang)]
     return _stated(question.id, "; ".join(part for part in parts if part), lang)
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from voirdire.corpus.equivalence import equivalence_notes
 from voirdire.exchange.facts import Facts, PoolFacts, QuestionFacts, facts_of
 from voirdire.exchange.release import Release
 from voirdire.exchange.told import POOL, in_language
 from voirdire.reporting.markdown import escape
-from voirdire.texts import text
+from voirdire.reporting.words import Words
+from voirdire.texts import has, text
 
 MADE = ("collection", "collected_from", "collected_to", "protocol", "platform", "consent", "ethics", "funding")
 USED = ("uses", "not_for", "limitations", "biases", "social_impact", "sensitive")
@@ -27,7 +29,7 @@ def datasheet(release: Release, lang: str = "en", form: str = "csv") -> str:
     facts = facts_of(release)
     sections: list[tuple[str, list[str]]] = [
         ("contents", [*_contents(facts, release, lang), _tables(release, lang)]),
-        ("questions", _questions(facts.questions, lang)),
+        ("questions", [*_questions(facts.questions, lang), *_equivalence(release, lang)]),
         ("raters", _raters(facts, release, lang)),
         ("made", [*_told(MADE, release, lang), *_frozen(release, lang)]),
         ("uses", _told(USED, release, lang)),
@@ -79,9 +81,38 @@ def _tables(release: Release, lang: str) -> str:
 
 
 def _questions(questions: Sequence[QuestionFacts], lang: str) -> list[str]:
-    told = [(one.id, one.role, in_language(one.text, lang), one.scale) for one in questions]
+    told = [(one.id, _role(one.role, lang), in_language(one.text, lang), scale_words(one, lang)) for one in questions]
     rows = [[escape(cell) for cell in row] for row in told]
     return [_grid(("question", "role", "wording", "scale"), rows, lang)]
+
+
+def scale_words(question: QuestionFacts, lang: str) -> str:
+    """The scale of a question in words; a level that is none of ours as it stands.
+
+    >>> scale_words(QuestionFacts("q1", scale=("ordinal", (1.0, 5.0), "")), "en")
+    'ordered steps, 1 to 5'
+    """
+    level, ends, labels = question.scale
+    if not has(f"report.scale_words.level.{level}", lang):
+        return "; ".join(part for part in (level, _range(ends, lang), labels) if part)
+    low, high = ends or (None, None)
+    told = {"level": level, "low": low, "high": high, "labels": [labels] if labels else []}
+    return Words(lang).scale(told)
+
+
+def _range(ends: tuple[float, float] | None, lang: str) -> str:
+    return "" if ends is None else text("datasheet.ends", lang, low=f"{ends[0]:g}", high=f"{ends[1]:g}")
+
+
+def _role(role: str, lang: str) -> str:
+    key = f"datasheet.role.{role}"
+    return text(key, lang) if has(key, lang) else role
+
+
+def _equivalence(release: Release, lang: str) -> list[str]:
+    """Whether the words of the scales mean the same in each language, as far as that is told."""
+    notes = equivalence_notes(release.told.equivalence)
+    return ["\n".join(f"- {escape(text(note.key, lang, **note.fields))}" for note in notes)]
 
 
 def _raters(facts: Facts, release: Release, lang: str) -> list[str]:
@@ -118,6 +149,8 @@ def _frozen(release: Release, lang: str) -> list[str]:
         return []
     version = {"name": told.name, "version": told.origin.get("version", "-")}
     said = [text("freeze.file.version", lang, **version, digest=told.origin.get("digest", "-")[:12])]
+    if "judgments" in release.tables:
+        said.append(text("datasheet.judged" if release.judged else "datasheet.judged_unknown", lang))
     said += [text("freeze.file.allowed", lang, check=check, reason=why) for check, why in told.allowed]
     return ["\n".join(f"- {escape(line)}" for line in said)]
 
@@ -125,7 +158,7 @@ def _frozen(release: Release, lang: str) -> list[str]:
 def privacy_sentences(release: Release, lang: str) -> list[str]:
     """What was done so that raters are not known again, and what is left of them."""
     known = release.anonymity
-    said = [text("datasheet.pseudonyms", lang)]
+    said = [text("datasheet.pseudonyms", lang)] if release.hidden else []
     if known is None:
         said.append(text("datasheet.slots", lang))
     elif "raters" in release.tables:
@@ -135,18 +168,11 @@ def privacy_sentences(release: Release, lang: str) -> list[str]:
     if release.left_out:
         left = ", ".join(f"{table}.{column}" for table, column in release.left_out)
         said.append(text("datasheet.left_out", lang, columns=left))
-    return [*said, text("datasheet.texts_in" if _has_texts(release) else "datasheet.texts_out", lang)]
+    return [*said, text("datasheet.texts_in" if release.written else "datasheet.texts_out", lang)]
 
 
 def _privacy(release: Release, lang: str) -> list[str]:
     return ["\n".join(f"- {escape(line)}" for line in privacy_sentences(release, lang))]
-
-
-def _has_texts(release: Release) -> bool:
-    from voirdire.exchange.free_text import is_free_text
-
-    people = [release.tables[name] for name in ("raters", "ratings") if name in release.tables]
-    return "comments" in release.tables or any(is_free_text(frame[name]) for frame in people for name in frame.columns)
 
 
 def _untold(release: Release, facts: Facts, lang: str) -> list[str]:

@@ -36,12 +36,15 @@ class PoolFacts:
 
 @dataclass(frozen=True)
 class QuestionFacts:
-    """One question: its id, its role, its texts by language and its scale, as far as the questions table says."""
+    """One question, as far as the questions table says.
+
+    text : language -> wording; scale : its level, its ends and its labels, as they stand there
+    """
 
     id: str
     role: str = ""
     text: Mapping[str, str] = field(default_factory=dict)
-    scale: str = ""
+    scale: tuple[str, tuple[float, float] | None, str] = ("", None, "")
 
 
 @dataclass(frozen=True)
@@ -128,9 +131,16 @@ def _questions(release: Release) -> list[QuestionFacts]:
 
 def _question(name: str, row: Mapping[str, object]) -> QuestionFacts:
     texts = {key.partition(".")[2] or "und": str(value) for key, value in row.items() if _is_text(key) and value}
-    ends = f"{row['min']}-{row['max']}" if row.get("min") is not None and row.get("max") is not None else ""
-    parts = [str(part) for part in (row.get("level"), ends, row.get("labels")) if part]
-    return QuestionFacts(name, str(row.get("role") or ""), texts, " ".join(parts))
+    scale = (str(row.get("level") or ""), _ends(row), str(row.get("labels") or ""))
+    return QuestionFacts(name, str(row.get("role") or ""), texts, scale)
+
+
+def _ends(row: Mapping[str, object]) -> tuple[float, float] | None:
+    """The ends of a scale, where both are numbers."""
+    try:
+        return float(str(row.get("min"))), float(str(row.get("max")))
+    except ValueError:
+        return None
 
 
 def _is_text(key: str) -> bool:

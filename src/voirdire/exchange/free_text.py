@@ -7,6 +7,8 @@ from collections.abc import Collection
 
 import polars as pl
 
+from voirdire.corpus.levels import NO_ANSWER
+
 NAMED = re.compile(
     r"(?i)(^|[_.\s-])(comments?|remarks?|notes?|written|free_?text|reasons?|rationales?|explanations?|feedback|"
     r"justifications?|thoughts|why)($|[_.\s-])|评论|意见|理由|备注|说明"
@@ -40,6 +42,23 @@ def is_free_text(column: pl.Series) -> bool:
     if NAMED.search(column.name) or (cells.str.len_chars() > LONG).any() or cells.str.contains("\n").any():
         return True
     return cells.filter(cells.str.contains(WORDS.pattern)).n_unique() > FEW
+
+
+def is_answer_text(answers: pl.Series, labels: Collection[str] = ()) -> bool:
+    """Whether the answers to a question are words of raters' own, and not chosen from a list.
+
+    answers : named like the question; labels : what the question declares. What is declared, or means no answer, and
+    numbers are none; else answers count that are free text as a column would be, hold an address, or are more than 12.
+
+    >>> is_answer_text(pl.Series("why", ["taste", "habit"])), is_answer_text(pl.Series("q", ["yes", "no", "3"]))
+    (True, False)
+    >>> is_answer_text(pl.Series("why", ["Taste", "habit"]), ["taste", "habit"])
+    False
+    """
+    chosen = [*(label.strip().casefold() for label in labels), *NO_ANSWER]
+    given = answers.drop_nulls().str.strip_chars().alias(answers.name)
+    left = given.filter(~given.str.to_lowercase().is_in(chosen) & given.cast(pl.Float64, strict=False).is_null())
+    return is_free_text(left) or left.str.contains(ADDRESS.pattern).any() or left.n_unique() > FEW
 
 
 def is_identifier(column: pl.Series) -> bool:

@@ -6,6 +6,7 @@ items and of what is said of them have a split for each value of the items' ``sp
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -26,8 +27,11 @@ from voirdire.exchange.ordering import BY_ITEM, SPLITS, partition, ranked_splits
 from voirdire.exchange.release import Release
 from voirdire.exchange.release_images import ReleaseImage, read_image
 from voirdire.exchange.release_tables import as_csv
+from voirdire.exchange.tabular import as_parquet
 
 DATA = "data"
+SPLIT_NAME = re.compile(r"\w+")
+"""What ``datasets`` takes for the name of a split."""
 SHARD_BYTES = 100 * 2**20
 """Images of a shard, before another one begins."""
 
@@ -51,7 +55,7 @@ def read_hf(files: Sequence[Path], folder: Path) -> None:
     settings = read_manifest(release, "hf")
     known = images_of(settings, release)
     splits = settings["exported"].get("splits")
-    if not isinstance(splits, list) or not all(isinstance(split, str) and split.isidentifier() for split in splits):
+    if not isinstance(splits, list) or not all(isinstance(one, str) and SPLIT_NAME.fullmatch(one) for one in splits):
         splits = [SPLITS[0]]
     for name in settings["contents"]:
         found = [_taken(path, name, folder, known) for path in _files(release, name, splits)]
@@ -74,7 +78,7 @@ def _written(name: str, release: Release, folder: Path) -> dict[str, int]:
             shard = part.slice(start, rows)
             shown = _with_images(shard, release.images) if name == "items" and release.images else shard
             path = folder / DATA / name / f"{split}-{number:05d}-of-{len(shards):05d}.parquet"
-            shown.write_parquet(path, compression="zstd", row_group_size=100 if name == "items" else None)
+            as_parquet(shown, path, 100 if name == "items" else None)
     return {split: part.height for split, part in parts.items()}
 
 

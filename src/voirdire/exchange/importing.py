@@ -20,6 +20,8 @@ from voirdire.exchange.release_tables import as_csv
 from voirdire.exchange.tabular import table_path
 from voirdire.exchange.told import MANIFEST
 
+LISTED = 8
+
 TableReader = Callable[[str, Path], bytes]
 
 
@@ -36,9 +38,15 @@ def read_parquet(files: Sequence[Path], folder: Path) -> None:
 
 
 def one_folder(files: Sequence[Path], form: str) -> Path:
-    """The one folder that a release is. Raises UsageError for anything else."""
+    """The one folder that a release is. Raises UsageError for anything else, InputError for a folder that is none."""
+    if len(files) == 1 and not files[0].exists():
+        raise InputError("input.file_missing", file=str(files[0]))
     if len(files) != 1 or not files[0].is_dir():
         raise UsageError("release.one_folder", form=form, value=", ".join(map(str, files)) or "-")
+    if not (files[0] / MANIFEST).is_file():
+        found = sorted(path.name for path in files[0].iterdir())
+        listed = ", ".join(found[:LISTED]) + (", …" if len(found) > LISTED else "")
+        raise InputError("release.no_release", file=str(files[0]), wanted=MANIFEST, found=listed or "-", form=form)
     return files[0]
 
 
@@ -82,6 +90,8 @@ def keep_image(path: str, data: bytes, folder: Path, known: str, source: Path) -
 def finish(release: Path, folder: Path, settings: Mapping[str, Any]) -> None:
     """Write README.md as it came, and corpus.toml with the digests of what was written."""
     readme = release / README
+    if not readme.resolve().is_relative_to(release.resolve()):
+        raise InputError("release.readme_leads_out", file=str(readme))
     if readme.is_file():
         (folder / README).write_bytes(readme.read_bytes())
     images = images_of(settings, release)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from voirdire.corpus.belonging import JUDGED
+from voirdire.corpus.equivalence import SECTION
 from voirdire.corpus.folder import settings_of
 from voirdire.corpus.frozen import ALLOWED, ORIGIN
 from voirdire.errors import InputError
@@ -18,7 +20,7 @@ from voirdire.version import VERSION
 
 MARK = "exported"
 TOP = ("name", "version", "languages", "licence", "simulated")
-PARTS = ("read", "release", "pool", ORIGIN, ALLOWED, MARK, "contents", "images", "digests")
+PARTS = ("read", "release", "pool", ORIGIN, JUDGED, ALLOWED, SECTION, MARK, "contents", "images", "digests")
 README = "README.md"
 """Not among the digests: whoever publishes a release may add to it."""
 
@@ -52,7 +54,9 @@ def manifest(release: Release, folder: Path, form: str, more: Mapping[str, Any])
             "release": dict(told.release),
             "pool": pools,
             ORIGIN: dict(told.origin),
+            JUDGED: dict(release.judged),
             ALLOWED: [{"check": check, "reason": reason} for check, reason in told.allowed],
+            SECTION: dict(told.equivalence),
             MARK: exported | dict(more),
             "contents": {name: table_digest(frame) for name, frame in release.tables.items()},
             "images": {image.path: f"sha256:{image.sha256}" for image in release.images},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from voirdire.errors import UsageError
+
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+"""What a write that finds no room fails with, whose error names no file."""
 
 
 @contextmanager
@@ -37,7 +41,8 @@ def new_folder(target: Path) -> Iterator[Path]:
             target.rmdir()
         beside.rename(target)
     except OSError as error:
-        if error.filename is not None and Path(error.filename).is_relative_to(beside):
+        inside = error.filename is not None and Path(error.filename).is_relative_to(beside)
+        if inside or error.errno in FULL:
             raise UsageError("release.out_unwritable", file=str(target), why=error.strerror or str(error)) from error
         raise
     finally:

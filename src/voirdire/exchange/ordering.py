@@ -46,8 +46,8 @@ def in_order(tables: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """The tables with their rows in an order that says nothing of when, and by whom, they were made.
 
     Items by split, else as they stand; ratings by split, question, pool, item and rater; raters by pool and id;
-    judgments by split, else as they stand; the other tables as they stand. Pools and questions keep their order.
-    Ratings that are equal in all of these keep theirs.
+    comments as ratings; judgments by split, else as they stand; the other tables as they stand. Pools and questions
+    keep their order. Ratings that are equal in all of these keep theirs.
     """
     made = dict(tables)
     made["items"] = _by_split(tables["items"], tables["items"])
@@ -56,10 +56,13 @@ def in_order(tables: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
         "pool": tables["ratings"]["pool"],
         "item_id": made["items"]["item_id"],
     }
-    sorted_ratings = tables["ratings"].sort(
-        [_place(name, values) for name, values in orders.items()] + [pl.col("rater_id")], maintain_order=True
-    )
-    made["ratings"] = _by_split(sorted_ratings, tables["items"])
+    for name in ("ratings", "comments"):
+        if name in tables:
+            keys = [_place(key, values) for key, values in orders.items() if key in tables[name].columns]
+            further = [key for key in tables[name].columns if key not in orders and key != "rater_id"]
+            last = further if name == "comments" else []
+            rows = tables[name].sort([*keys, "rater_id", *last], maintain_order=True)
+            made[name] = _by_split(rows, tables["items"])
     made["raters"] = tables["raters"].sort(_place("pool", orders["pool"]), "rater_id")
     if "judgments" in tables:
         made["judgments"] = _by_split(tables["judgments"], tables["items"])

@@ -7,30 +7,38 @@ in what is released of them, images are pictures inside the corpus folder under 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from voirdire.corpus.belonging import check_belongs, made_on
+from voirdire.corpus.belonging import NAMED, check_belongs, made_on
 from voirdire.corpus.corpus import Note
 from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.intake import some
 from voirdire.corpus.options import CorpusOptions
 from voirdire.errors import InputError, UsageError
 from voirdire.exchange.anonymity import DEFAULT_K, POOL, Anonymity, check_anonymity
-from voirdire.exchange.free_text import is_free_text, is_identifier, naming_columns
+from voirdire.exchange.free_text import naming_columns
 from voirdire.exchange.ordering import in_order
 from voirdire.exchange.pseudonyms import pseudonyms
+from voirdire.exchange.release_columns import (
+    chosen_answers,
+    chosen_columns,
+    told_of_raters,
+    without_counts,
+    without_silent,
+)
 from voirdire.exchange.release_images import Collector, Images, ReleaseImage
-from voirdire.exchange.release_tables import RATED, TABLES, comments, judge_tables, pool_tables
+from voirdire.exchange.release_tables import TABLES, PoolTables, comments, judge_tables, pool_tables
 from voirdire.exchange.told import Told, check_pools, read_told
 
 Progress = Callable[[str, float], None]
 WITH_RATERS = ("raters", "ratings", "comments")
-_SLOT = re.compile(r"(?i)slot[-_ ]?\d+$")
+SLOT = re.compile(r"(?i)slot[-_ ]?\d+")
+"""The id of a place in a list, which may stay where the corpus says that its ids are places and not people."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class ReleaseOptions:
     """What goes into a release.
 
     judgments : a run folder, or a file of judgments
-    text_of_raters : whether columns of free text, and comments.csv, come along
+    text_of_raters : whether columns and answers of free text, and comments.csv, come along
     rater_columns : attributes of raters that come along; None: all that are no free text and tell not everyone apart
     rating_columns : further columns of the ratings that come along, such as ``seconds``
     k : the least number of raters who must look alike
@@ -58,8 +66,11 @@ class Release:
     tables : by name, in the order of ``TABLES``; numbers are numbers, and rows are in an order of their own. A table
         without rows, as that of the raters where there are only means, is not among them
     anonymity : None where the raters are slots that mean nobody
-    left_out : (table, column) that the corpus has and the release does not
+    left_out : (table, column) that the corpus has and the release does not; answers to one question stand as
+        ``rating (question)``
     read : how the ratings are read: ``missing_labels``, ``anonymous_raters``
+    written : whether words of raters' own are in it; hidden : whether ids of people were replaced
+    judged : what is known of the corpus that the judges were asked about (``made_on``)
     """
 
     told: Told
@@ -69,6 +80,9 @@ class Release:
     left_out: tuple[tuple[str, str], ...] = ()
     read: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    written: bool = False
+    hidden: bool = True
+    judged: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def pools(self) -> list[str]:
@@ -88,75 +102,80 @@ def build_release(folder: Path, options: ReleaseOptions, secret: bytes, progress
     expanded = expand_corpus(CorpusOptions(ratings=folder))
     pool = pool_tables(expanded)
     check_pools(told, pool.tables["ratings"][POOL].drop_nulls().unique(maintain_order=True).to_list(), folder)
-    tables, lost = _gathered(pool.tables, folder, options)
+    chosen = _gathered(pool, folder, options, anonymous=expanded.anonymous_raters)
+    tables, notes = chosen.tables, [*chosen.notes, *_naming(chosen.tables, pool.tables["ratings"]["rater_id"])]
     anonymity = None if expanded.anonymous_raters else _anonymity(tables, options.k)
-    notes = _naming(tables)
     images = Collector(folder, pool.item_file, pool.item_rows).collect(tables["items"], progress)
+    judged = made_on(options.judgments)
     if options.judgments is not None:
-        belongs = check_belongs(made_on(options.judgments), expanded.frozen, options.judgments, meant=False)
+        belongs = check_belongs(judged, expanded.frozen, options.judgments, meant=False)
         notes += [note for note in belongs if expanded.frozen is not None]
         _check_shown(tables["judgments"], images, options.judgments)
     if images.located:
         notes.append(Note("release.note.located", {"images": some(images.located)}, "warning"))
-    ordered = in_order(_pseudonymised(tables | {"items": images.items}, secret))
-    read = {"missing_labels": list(expanded.missing_labels), "anonymous_raters": expanded.anonymous_raters}
+    slots = _slots(tables) if expanded.anonymous_raters else set()
+    ordered = in_order(_pseudonymised(tables | {"items": images.items}, slots, secret))
     return Release(
         told,
         {name: ordered[name] for name in TABLES if name in ordered and ordered[name].height},
         images.files,
         anonymity,
-        lost,
-        {name: value for name, value in read.items() if value},
+        chosen.left_out,
+        _read(expanded),
         tuple(notes),
+        chosen.written,
+        bool(_ids(tables) - slots),
+        {name: judged[name] for name in NAMED if name in judged},
     )
 
 
-def _gathered(
-    pool: Mapping[str, pl.DataFrame], folder: Path, options: ReleaseOptions
-) -> tuple[dict[str, pl.DataFrame], tuple[tuple[str, str], ...]]:
-    """Every table with the columns that are released, and (table, column) of those that are not."""
-    tables = dict(pool)
-    tables["raters"], lost = _chosen(tables["raters"], "raters", options.rater_columns, options)
-    tables["ratings"], more = _chosen(tables["ratings"], "ratings", options.rating_columns, options)
-    written = comments(folder) if options.text_of_raters else None
-    if written is not None:
-        tables["comments"] = written
+def _read(expanded: CorpusOptions) -> dict[str, Any]:
+    read = {"missing_labels": list(expanded.missing_labels), "anonymous_raters": expanded.anonymous_raters}
+    return {name: value for name, value in read.items() if value}
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    tables: dict[str, pl.DataFrame]
+    left_out: tuple[tuple[str, str], ...]
+    written: bool
+    notes: tuple[Note, ...]
+
+
+def _gathered(pool: PoolTables, folder: Path, options: ReleaseOptions, *, anonymous: bool) -> _Gathered:
+    """Every table with what is released of it. Of slots, which mean nobody, nothing is told unless it is named."""
+    tables, texts = dict(pool.tables), options.text_of_raters
+    of_slots = () if anonymous else None
+    attributes = options.rater_columns if options.rater_columns is not None else of_slots
+    answers = chosen_answers(tables["ratings"], pool.labels, "rating", texts=texts)
+    if answers.frame.is_empty():
+        written = some([name.removeprefix("rating (").removesuffix(")") for _, name in answers.left_out])
+        raise UsageError("release.only_written", questions=written)
+    heard, silent = (answers.frame, 0) if anonymous else without_silent(answers.frame)
+    counted = without_counts(heard)
+    ratings = chosen_columns(counted.frame, "ratings", options.rating_columns, texts=texts)
+    rated = tables["raters"].join(ratings.frame.select("rater_id"), on="rater_id", how="semi", maintain_order="left")
+    raters = chosen_columns(rated, "raters", attributes, texts=texts)
+    tables |= {"ratings": ratings.frame, "raters": raters.frame}
+    made = [raters, answers, counted, ratings]
+    if "shares" in tables and {"question", "label"} <= set(tables["shares"].columns):
+        made.append(chosen_answers(tables["shares"], pool.labels, "label", texts=texts))
+        tables["shares"] = made[-1].frame
+    said = comments(folder) if texts else None
+    if said is not None:
+        tables["comments"] = said
     if options.judgments is not None:
         tables |= judge_tables(options.judgments)
         _check_judged(tables, options.judgments)
-    return tables, (*lost, *more)
-
-
-def _chosen(
-    frame: pl.DataFrame, table: str, wanted: Sequence[str] | None, options: ReleaseOptions
-) -> tuple[pl.DataFrame, list[tuple[str, str]]]:
-    """The columns of a table that are released, and those that are not."""
-    always = RATED if table == "ratings" else ("rater_id", POOL)
-    further = [name for name in frame.columns if name not in always]
-    written = [name for name in further if is_free_text(frame[name])]
-    option = "--rater-columns" if table == "raters" else "--rating-columns"
-    for name in wanted or ():
-        if name not in frame.columns:
-            raise UsageError("release.column_unknown", option=option, value=name, known=", ".join(further) or "-")
-        if name in written and not options.text_of_raters:
-            raise UsageError("release.column_written", option=option, value=name)
-    names = [name for name in further if table == "raters" and is_identifier(frame[name])]
-    kept = set(wanted) if wanted is not None else set(further) - set(written) - set(names)
-    kept |= set(written) if options.text_of_raters else set()
-    left = [(table, name) for name in further if name not in kept]
-    return frame.select(name for name in frame.columns if name in always or name in kept), left
+    left = tuple(one for part in made for one in part.left_out)
+    notes = (Note("release.note.silent", {"count": silent}),) if silent else ()
+    return _Gathered(tables, left, said is not None or any(part.written for part in made), notes)
 
 
 def _anonymity(tables: Mapping[str, pl.DataFrame], k: int) -> Anonymity:
-    """Checks the raters with all that is released of them, also what every rating of a rater says alike."""
-    ratings = tables["ratings"].filter(pl.col("rater_id").is_not_null())
-    further = [name for name in ratings.columns if name not in RATED]
-    each = ratings.group_by("rater_id").agg(pl.col(further).n_unique().name.prefix("_n_"), pl.col(further).first())
-    constant = [name for name in further if each.height and each[f"_n_{name}"].max() == 1]
-    named = {name: f"ratings.{name}" if name in tables["raters"].columns else name for name in constant}
-    raters = tables["raters"].join(each.select("rater_id", *constant).rename(named), on="rater_id", how="left")
-    columns = [name for name in raters.columns if name not in ("rater_id", POOL) and not is_free_text(raters[name])]
-    return check_anonymity(raters, columns, k)
+    """Checks the raters with all that is released of them, also what their ratings say again and again."""
+    people, columns, of_ratings = told_of_raters(tables["raters"], tables["ratings"])
+    return check_anonymity(people, columns, k, of_ratings)
 
 
 def _check_judged(tables: Mapping[str, pl.DataFrame], source: Path) -> None:
@@ -182,9 +201,9 @@ def _check_shown(judged: pl.DataFrame, images: Images, source: Path) -> None:
         raise InputError("release.judged_image", file=str(source), count=other.height, items=some(other["item_id"]))
 
 
-def _naming(tables: Mapping[str, pl.DataFrame]) -> list[Note]:
+def _naming(tables: Mapping[str, pl.DataFrame], people: pl.Series) -> list[Note]:
     """Warnings for columns outside the ratings in which a cell is the id of a rater."""
-    ids = tables["raters"]["rater_id"].to_list()
+    ids = people.drop_nulls().unique().to_list()
     found = []
     for table, frame in tables.items():
         inner = frame.drop("rater_id", strict=False) if table in WITH_RATERS else frame
@@ -192,14 +211,17 @@ def _naming(tables: Mapping[str, pl.DataFrame]) -> list[Note]:
     return [Note("release.note.naming", {"columns": ", ".join(found)}, "warning")] if found else []
 
 
-def _pseudonymised(tables: Mapping[str, pl.DataFrame], secret: bytes) -> dict[str, pl.DataFrame]:
+def _ids(tables: Mapping[str, pl.DataFrame]) -> set[str]:
+    return {str(one) for name in WITH_RATERS if name in tables for one in tables[name]["rater_id"].drop_nulls()}
+
+
+def _slots(tables: Mapping[str, pl.DataFrame]) -> set[str]:
+    return {name for name in _ids(tables) if SLOT.fullmatch(name)}
+
+
+def _pseudonymised(tables: Mapping[str, pl.DataFrame], slots: set[str], secret: bytes) -> dict[str, pl.DataFrame]:
     """Every rater under a pseudonym; slots, which mean nobody, keep their names."""
-    ids: set[str] = set()
-    for name in WITH_RATERS:
-        if name in tables:
-            ids |= set(tables[name]["rater_id"].drop_nulls())
-    people = {name for name in ids if not _SLOT.search(name)}
-    named = pseudonyms(people, secret) | {name: name for name in ids - people}
+    named = pseudonyms(_ids(tables) - slots, secret) | {name: name for name in slots}
     made = dict(tables)
     for name in WITH_RATERS:
         if name in tables and named:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from voirdire.corpus.longform import read_long
 from voirdire.corpus.options import CorpusOptions, JudgmentOptions
 from voirdire.corpus.parts import Parts
 from voirdire.corpus.pools import assign_pools, read_raters
-from voirdire.corpus.questions import read_questions
+from voirdire.corpus.questions import read_questions, spec_of
 from voirdire.corpus.ratings import check_items
 from voirdire.errors import InputError
 from voirdire.tables import Table, as_text, read_table
@@ -39,11 +39,13 @@ class PoolTables:
     """items, questions, raters, ratings and shares of a corpus folder, by name.
 
     item_file : the file that the items were read from, as errors name it; item_rows : item id -> its row there
+    labels : question -> the answers that are declared for it, those that mean none among them
     """
 
     tables: Mapping[str, pl.DataFrame]
     item_file: str
     item_rows: Mapping[str, int]
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def pool_tables(options: CorpusOptions) -> PoolTables:
@@ -59,13 +61,15 @@ def pool_tables(options: CorpusOptions) -> PoolTables:
     items = carried_items(frame) if options.items is None else read.frame
     check_items(frame, replace(read, excluded={}), long.table, options)
     tables = {"items": items, "ratings": _ratings(frame), "raters": _raters(frame, raters.frame if raters else None)}
-    declared = read_questions(options).table
-    if declared is not None:
-        tables["questions"] = declared.frame
+    declared = read_questions(options)
+    if declared.table is not None:
+        tables["questions"] = declared.table.frame
     if options.shares is not None:
         tables["shares"] = read_table(options.shares, options.encoding).frame
     made = {name: typed(tables[name]) for name in POOL_TABLES if name in tables}
-    return PoolTables(made, str(options.items or options.ratings), _rows(read))
+    specs = {name: spec_of(name, declared, options) for name in made["ratings"]["question"].drop_nulls().unique()}
+    labels = {name: (*spec.labels, *spec.missing) for name, spec in specs.items()}
+    return PoolTables(made, str(options.items or options.ratings), _rows(read), labels)
 
 
 def judge_tables(source: Path) -> dict[str, pl.DataFrame]:
@@ -171,11 +175,14 @@ def _judgments(source: Any) -> pl.DataFrame:
 
 
 def _plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """Whole numbers, decimals, truth values and text; every other kind of cell as text, and NaN as missing."""
+    """Whole numbers, decimals, truth values and text; every other kind of cell as text, and NaN as missing.
+
+    Whole numbers that take more than 64 bits stay text, as they do in a csv file.
+    """
     made = []
     for name in frame.columns:
         column = frame[name]
-        if column.dtype.is_integer():
+        if column.dtype.is_integer() and column.cast(pl.Int64, strict=False).null_count() == column.null_count():
             made.append(column.cast(pl.Int64))
         elif column.dtype.is_float():
             made.append(column.cast(pl.Float64).fill_nan(None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def write_tables(release: Release, folder: Path, ending: str) -> list[Path]:
     """Write the tables as csv or parquet; gives the files."""
     writers: dict[str, Callable[[pl.DataFrame, Path], object]] = {
         "csv": lambda frame, path: path.write_bytes(as_csv(frame)),
-        "parquet": lambda frame, path: frame.write_parquet(path, compression="zstd"),
+        "parquet": as_parquet,
     }
     files = []
     for name, frame in release.tables.items():
@@ -50,6 +51,13 @@ def write_tables(release: Release, folder: Path, ending: str) -> list[Path]:
         writers[ending](frame, path)
         files.append(path)
     return files
+
+
+def as_parquet(frame: pl.DataFrame, path: Path, row_group_size: int | None = None) -> None:
+    """Write a Parquet file; where that fails, it fails as any file does, with an OSError."""
+    data = io.BytesIO()
+    frame.write_parquet(data, compression="zstd", row_group_size=row_group_size)
+    path.write_bytes(data.getbuffer())
 
 
 def _beside(release: Release, folder: Path, lang: str, form: str) -> None:

@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from voirdire.corpus.equivalence import SECTION
 from voirdire.corpus.folder import settings_of
 from voirdire.corpus.frozen import FROZEN, ORIGIN, allowed_in
 from voirdire.errors import InputError
@@ -64,6 +65,7 @@ class Told:
     licence : as an SPDX identifier or in words; None when none is told
     origin : version and digest of the frozen corpus that this is, or was released of; empty where it is none
     allowed : (check, reason) of checks that failed when it was frozen, and were allowed
+    equivalence : what is known of the rating scales in several languages; empty where nothing is told
     """
 
     name: str
@@ -75,6 +77,7 @@ class Told:
     pools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     origin: Mapping[str, str] = field(default_factory=dict)
     allowed: tuple[tuple[str, str], ...] = ()
+    equivalence: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, name: str, lang: str) -> str:
         """A field of ``[release]`` in a language; empty when it is not told.
@@ -138,6 +141,7 @@ def read_told(folder: Path) -> Told:
         pools=_pools(pools, file),
         origin=_origin(settings),
         allowed=allowed_in(settings),
+        equivalence=_table(settings, SECTION),
     )
 
 
@@ -151,9 +155,14 @@ def check_pools(told: Told, pools: Sequence[str], folder: Path) -> None:
 
 def _origin(settings: Mapping[str, Any]) -> dict[str, str]:
     """Version and digest, of ``[frozen]`` or of the ``[origin]`` that a release has instead."""
-    told = settings.get(FROZEN, settings.get(ORIGIN, {}))
-    told = told if isinstance(told, Mapping) else {}
+    told = _table(settings, FROZEN if FROZEN in settings else ORIGIN)
     return {name: str(told[name]) for name in ("version", "digest", "shown", "material") if name in told}
+
+
+def _table(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A table that nobody needs; empty where it is none."""
+    told = settings.get(name, {})
+    return told if isinstance(told, Mapping) else {}
 
 
 def _pools(pools: list[dict[str, Any]], file: str) -> dict[str, dict[str, Any]]:

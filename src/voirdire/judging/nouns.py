@@ -217,9 +217,14 @@ class CallFailed(Exception):  # noqa: N818 - a call that gave no reply is expect
         self.sent = sent
 
     @property
+    def delivered(self) -> bool:
+        """Whether the server said that it did what was asked, and what it sent cannot be read."""
+        return self.status is not None and 200 <= self.status < 300
+
+    @property
     def free(self) -> bool:
         """Whether the call was certainly not charged: refused by the server, or never sent."""
-        return self.kind not in ("timeout", "connection") or not self.sent
+        return not self.delivered and (self.kind not in ("timeout", "connection") or not self.sent)
 
 
 @dataclass(frozen=True, slots=True)

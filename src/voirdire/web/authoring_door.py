@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from voirdire.annotation.author_links import author_mark, author_of, name_of
 from voirdire.annotation.service_state import check_lead
 from voirdire.construction.build_file import read_build_file
+from voirdire.construction.history import digest_of
 from voirdire.texts import LANGUAGES, text
 from voirdire.web.lead_access import NAMES
 from voirdire.web.pages import LANGUAGE_COOKIE, page, ui_language
@@ -82,6 +83,7 @@ def shown(request: Request, role: Role, template: str, *, status: int = 200, **f
         csrf=csrf_token(workshop, session),
         role=role,
         person=name_of(session.who) if role == "author" else "",
+        place=digest_of(str(workshop.folder.resolve()))[:16],
         languages=[{"code": code, "name": name} for code, name in NAMES.items()],
         back=path if request.method == "GET" and OUR_PAGE.fullmatch(path) else f"/{role}",
         **fields,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Path
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,6 +21,7 @@ from voirdire.errors import UsageError, VoirdireError
 from voirdire.texts import text
 from voirdire.web import authoring_view as view
 from voirdire.web.authoring_door import AuthorPage, go, person_of, shown
+from voirdire.web.authoring_list import search_of
 from voirdire.web.pages import ui_language
 from voirdire.web.security import AuthorForm
 from voirdire.web.workshop import workshop_of
@@ -52,6 +54,7 @@ def add(request: Request, form: AuthorForm) -> Response:
 @router.get("/author/concepts/{concept}")
 def one(request: Request, _: AuthorPage, concept: ConceptName) -> Response:
     """A concept: its text, what can be done with it, and its history."""
+    found(request, concept)
     return _concept(request, concept)
 
 
@@ -83,6 +86,15 @@ def decide(request: Request, form: AuthorForm, concept: ConceptName) -> Response
     return go(request, f"/author/concepts/{concept}?done={action}")
 
 
+UNTYPED = ("seen", "action", "reason")
+
+
+def found(request: Request, concept: str) -> None:
+    """Raise HTTPException for a page of a concept that there is not."""
+    if concept not in workshop_of(request).bench().concepts.by_concept():
+        raise HTTPException(404)
+
+
 def _written(request: Request, person: str, concept: str, given: Mapping[str, str]) -> str:
     """What was done. The text is kept before it is handed in, so that it stays where handing in is refused."""
     workshop = workshop_of(request)
@@ -105,7 +117,9 @@ def _again(request: Request, concept: str, given: Mapping[str, str], error: Voir
         return _concept(request, concept, given, error)
     except VoirdireError as second:
         problem = view.sentence_of(second, ui_language(request))
-        kept = [value for name, value in given.items() if name not in ("seen", "action", "reason") and value]
+        kept = [
+            value for name, value in given.items() if name not in UNTYPED and value and not name.startswith(view.WAS)
+        ]
         status = int(getattr(second, "status", 409))
         return shown(request, "author", "kept", status=status, problem=problem, kept=kept, concept=concept)
 
@@ -149,7 +163,9 @@ def _words(hand_in: str, lang: str) -> dict[str, str]:
 def _home(request: Request, given: Mapping[str, str] | None = None, error: VoirdireError | None = None) -> Response:
     lang, bench = ui_language(request), workshop_of(request).bench()
     person = person_of(request)
-    rows = view.rows_shown(bench, lang)
+    every = view.rows_shown(bench, lang)
+    search = search_of(request.query_params, every)
+    rows = search.of(every)
     mine = [row for row in rows if row["waiting"] == person]
     return shown(
         request,
@@ -157,6 +173,7 @@ def _home(request: Request, given: Mapping[str, str] | None = None, error: Voird
         "home",
         status=200 if error is None else 422,
         corpus=bench.build.name,
+        search=search,
         mine=mine,
         others=[row for row in rows if row not in mine and not row["done"]],
         finished=[row for row in rows if row["done"]],

@@ -13,24 +13,24 @@ from starlette.responses import Response
 from voirdire.annotation.material import MAX_PIXELS
 from voirdire.construction.imaging.settings import GENERATED
 from voirdire.construction.screening import Measured
-from voirdire.construction.screening_decisions import DECISIONS, Outcome, decide, outcomes
+from voirdire.construction.screening_decisions import DECISIONS, LEAD, Outcome, decide, outcomes
 from voirdire.construction.screening_file import read_measured
 from voirdire.construction.screening_opinion import image_of
 from voirdire.construction.screening_page import decision_words, number, sentence
 from voirdire.construction.screening_rule import MEASURES, verdict_of
 from voirdire.corpus.pictures import Broken, look_at
 from voirdire.errors import VoirdireError
+from voirdire.reporting.words import DASH
 from voirdire.texts import has, text
 from voirdire.web import authoring_view as view
 from voirdire.web.authoring_door import LeadPage, go, shown
+from voirdire.web.authoring_list import search_of
 from voirdire.web.authoring_pages import ConceptName
 from voirdire.web.pages import ui_language
 from voirdire.web.security import Forbidden, LeadForm, session_of
 from voirdire.web.workshop import workshop_of
 
 router = APIRouter(include_in_schema=False)
-LEAD = "lead"
-"""Who decides, as the history tells: whoever holds the lead's secret."""
 
 
 @router.get("/lead/screening")
@@ -38,7 +38,8 @@ def screened(request: Request, _: LeadPage) -> Response:
     """Every pair that was screened or decided on."""
     lang, bench = ui_language(request), workshop_of(request).bench()
     rows = [_row(one, lang) for one in outcomes(bench.history).values()]
-    return shown(request, "lead", "screening", rows=rows)
+    search = search_of(request.query_params, rows)
+    return shown(request, "lead", "screening", rows=search.of(rows), search=search)
 
 
 @router.get("/lead/screening/{concept}")
@@ -113,6 +114,8 @@ def _row(one: Outcome, lang: str) -> dict[str, Any]:
     named = [text(f"screening.measure.{name}", lang) for name in one.reasons if name in MEASURES]
     return {
         "concept": one.concept,
+        "mark": "open" if one.decided is None else one.decided,
+        "state": text("authoring.page.nobody" if one.decided is None else f"screening.verdict.{one.decided}", lang),
         "suggested": text(f"screening.verdict.{one.suggested}", lang),
         "reasons": comma.join(named),
         "decided": decision_words(one, lang),
@@ -127,8 +130,7 @@ def _measure(one: Measured, lang: str) -> dict[str, str]:
     return {
         "name": text(f"screening.measure.{one.name}", lang),
         "value": number(one.value, one.name),
-        "low": number(one.low, one.name),
-        "high": number(one.high, one.name),
+        "interval": DASH if one.low is None else f"[{number(one.low, one.name)}, {number(one.high, one.name)}]",
         "threshold": number(one.threshold, one.name),
         "n": str(one.n),
         "finding": text(finding, lang) if has(finding, lang) else text("authoring.page.not_applicable", lang),

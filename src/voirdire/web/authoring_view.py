@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from voirdire.construction.authoring import TEXT, text_digest
-from voirdire.construction.build_file import title_of
+from voirdire.construction.authoring import text_digest
+from voirdire.construction.build_file import BuildFile, title_of
 from voirdire.construction.concepts import ConceptItem
 from voirdire.construction.history import Event
 from voirdire.construction.imaging.settings import GENERATED
@@ -15,12 +15,17 @@ from voirdire.construction.overview import overview
 from voirdire.construction.schedule import ASSIGNED
 from voirdire.construction.screening_decisions import DECIDED
 from voirdire.construction.screening_opinion import image_of
-from voirdire.construction.standing import ACCEPTED, AUTHORING, MOVES, REASONS, REJECTED, Standing
+from voirdire.construction.screening_page import decider
+from voirdire.construction.standing import ACCEPTED, AUTHORING, MOVES, REASONS, REJECTED, TEXT, Standing
+from voirdire.construction.translation.verifying import TRANSLATION
 from voirdire.errors import UsageError, VoirdireError
 from voirdire.reporting.access import View
 from voirdire.texts import has, text
 from voirdire.web.lead_access import NAMES
 from voirdire.web.workshop import Bench
+
+WAS = "was."
+"""Before the name of a field: what stood there when the form was shown."""
 
 WRITABLE = ("submit", "revise")
 DECISIONS = ("review", "accept", "reject")
@@ -31,6 +36,7 @@ class Field:
     """A text of a concept, as a form shows it.
 
     name : of the field; value : typed, else what stands there; now : what stands there, where another text was typed
+    stands : what stands there; sent along, so that what was not touched takes the new text when it changed meanwhile
     """
 
     name: str
@@ -40,6 +46,8 @@ class Field:
     now: str = ""
     image: str = ""
     differs: bool = False
+    described: tuple[str, ...] = ()
+    stands: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +106,11 @@ def concept_shown(
 
 def rows_shown(bench: Bench, lang: str) -> list[dict[str, Any]]:
     """Every concept: its state, its people, whose turn it is and for what."""
+    categories = {item.concept: item.category for item in bench.concepts.items}
     return [
         {
             "concept": one.concept,
+            "category": categories.get(one.concept, ""),
             "state": text(f"authoring.state.{one.state}", lang),
             "mark": one.state,
             "reason": reason_words(one.reason, lang),
@@ -152,11 +162,28 @@ def sentence_of(error: VoirdireError, lang: str) -> str:
     """What is wrong, in words for a page: files without the folders that they lie in, and no options of a command."""
     own = f"authoring.on_page.{error.key.rpartition('.')[2]}"
     if has(own, lang):
-        return text(own, lang, **error.fields)
-    fields = {name: str(value).replace("\\", "/") for name, value in error.fields.items()}
-    if "file" in fields:
-        return text(error.key, lang, **{**error.fields, "file": fields["file"].rpartition("/")[2]})
-    return error.message(lang)
+        fields = dict(error.fields)
+        if "suggested" in fields:
+            fields["suggested"] = _verdict(str(fields["suggested"]), lang)
+        return text(own, lang, **fields)
+    return text(error.key, lang, **on_page(error.fields)) if "file" in error.fields else error.message(lang)
+
+
+def on_page(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What a sentence names, for a page: the file without the folders that it lies in.
+
+    >>> on_page({"file": "/home/ana/mine/concepts.csv", "row": 3})
+    {'file': 'concepts.csv', 'row': 3}
+    """
+    if "file" not in fields:
+        return dict(fields)
+    return {**fields, "file": str(fields["file"]).replace("\\", "/").rpartition("/")[2]}
+
+
+def culture_words(build: BuildFile, name: str, lang: str) -> str:
+    """A culture by its title, where it has one."""
+    culture = next((one for one in build.cultures if one.name == name), None)
+    return name if culture is None else title_of(culture, lang)
 
 
 def reason_words(reason: str, lang: str) -> str:
@@ -176,14 +203,20 @@ def when(at: str) -> str:
 
 def _field(name: str, label: str, now: str, given: Mapping[str, str], **more: Any) -> Field:
     value = given.get(name, now)
-    return Field(name, label, value, now="" if value == now else now or "-", **more)
+    value = now if value == given.get(f"{WAS}{name}") else value
+    return Field(name, label, value, now="" if value == now else now or "-", stands=now, **more)
 
 
 def _member(bench: Bench, item: ConceptItem, lang: str, given: Mapping[str, str]) -> Field:
-    culture = next((one for one in bench.build.cultures if one.name == item.culture), None)
-    label = item.culture if culture is None else title_of(culture, lang)
+    label = culture_words(bench.build, item.culture, lang)
     image = f"/pictures/{item.id}" if image_of(bench.folder, GENERATED, item.id) else ""
-    return _field(f"realisation.{item.culture}", label, item.realisation, given, image=image)
+    alts = tuple(_described(language, said, lang) for language, said in item.alts.items())
+    return _field(f"realisation.{item.culture}", label, item.realisation, given, image=image, described=alts)
+
+
+def _described(language: str, said: str, lang: str) -> str:
+    fields = {"language": NAMES.get(language, View.clean(language)), "text": View.clean(said)}
+    return text("authoring.page.described", lang, **fields)
 
 
 def _questions(bench: Bench, items: Sequence[ConceptItem], given: Mapping[str, str]) -> Iterator[Field]:
@@ -196,7 +229,9 @@ def _questions(bench: Bench, items: Sequence[ConceptItem], given: Mapping[str, s
 def _event(event: Event, lang: str) -> EventShown:
     texts = tuple(_texts(event, lang))
     note = View.clean(event.get("note", ""))
-    return EventShown(when(str(event["at"])), View.clean(event["by"]), _did(event, lang), note, texts)
+    nobody = text("authoring.page.rotation", lang) if event["kind"] == ASSIGNED else ""
+    by = decider(str(event["by"]), lang) or nobody
+    return EventShown(when(str(event["at"])), by, _did(event, lang), note, texts)
 
 
 def _did(event: Event, lang: str) -> str:
@@ -210,6 +245,10 @@ def _did(event: Event, lang: str) -> str:
         did = text(f"authoring.did.{action}", lang)
         reason = reason_words(str(event.get("reason", "")), lang)
         return text("authoring.did.because", lang, did=did, reason=reason) if reason else did
+    translated = f"authoring.did.translation_{action}"
+    if kind == TRANSLATION and has(translated, lang):
+        language = str(event.get("language", ""))
+        return text(translated, lang, language=NAMES.get(language, View.clean(language)))
     return text("authoring.did.other", lang, kind=View.clean(kind))
 
 
@@ -226,8 +265,9 @@ def _texts(event: Event, lang: str) -> Iterator[tuple[str, str]]:
     for place, part in told.items():
         for name, value in part.items() if isinstance(part, Mapping) else ((place, part),):
             for inner, said in value.items() if isinstance(value, Mapping) else ((name, value),):
-                label = str(place) if name == "realisation" else str(inner)
-                line = (_label(label, lang), View.clean(said or ""))
+                label = str(place) if name in ("realisation", "alt") else str(inner)
+                words = _described(str(inner), str(said), lang) if name == "alt" else View.clean(said or "")
+                line = (_label(label, lang), words)
                 if line[1] and line not in seen:
                     seen.add(line)
                     yield line

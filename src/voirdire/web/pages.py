@@ -42,6 +42,7 @@ def page(request: Request, template: str, lang: str, *, status: int = 200, **fie
             html_lang=HTML_LANG.get(lang, lang),
             root=settings.root,
             service_title=sentence(served_of(request).title),
+            service_home=served_of(request).home,
             static=lambda name: f"{settings.root}/static/{name}?{_digest(name)}",
             **fields,
         )

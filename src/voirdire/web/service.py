@@ -33,6 +33,8 @@ class Served:
     """The first part of the names of its cookies, which browsers share between the ports of a machine."""
     title: ClassVar[str] = "rating.title"
     """Key of what it is called on pages that belong to nobody."""
+    home: ClassVar[str] = ""
+    """Key of what leads from there to the first page; empty where there is none for everybody."""
 
     def now(self) -> float:
         """Seconds since 1970."""

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 from voirdire.annotation.batches import batches, create_batch
@@ -15,8 +16,9 @@ from voirdire.annotation.corpus_changes import Changes, bind_corpus, changes_sin
 from voirdire.annotation.database import Database
 from voirdire.annotation.export import write_export
 from voirdire.annotation.material import Shown, check_pictures, read_shown
-from voirdire.annotation.nouns import Batch, BatchSpec, Study
+from voirdire.annotation.nouns import Batch, BatchKind, BatchSpec, Study
 from voirdire.annotation.service_state import set_lead
+from voirdire.annotation.study_defaults import for_pilot
 from voirdire.corpus.corpus import Note
 from voirdire.errors import UsageError
 from voirdire.texts import text
@@ -24,6 +26,7 @@ from voirdire.web.batch_form import Known, known_of
 from voirdire.web.service import study_of
 from voirdire.web.settings import VARIABLE, Settings, checked
 
+FirstBatch = BatchKind | Literal["none"]
 LEAD_VARIABLE = "VOIRDIRE_LEAD_SECRET"
 SHORTEST_SECRET = 20
 KEEP_SECONDS = 75
@@ -53,11 +56,13 @@ def prepare(
     told: Callable[[int, int], None] = lambda _done, _all: None,
     *,
     accept_changes: bool = False,
+    first: FirstBatch = "rating",
 ) -> Ready:
-    """Make the database ready: its tables, a first batch of all items that are to be rated, the lead's secret.
+    """Make the database ready: its tables, a first batch where there is none, the lead's secret.
 
     The secret is that of the environment variable VOIRDIRE_LEAD_SECRET, or a new one at each start; kept is a hash.
     Every image is looked at once; told : is called with how many were looked at and how many there are.
+    first : what the first batch is of: ratings, a pilot, or ``none`` for no batch; of no matter where there is one
     accept_changes : go on with items that were changed since; those of batches must all be there
     Raises UsageError for a database that belongs to another corpus or to other items, InputError for an image that
     cannot be shown.
@@ -71,7 +76,8 @@ def prepare(
         database.migrate()
         changes = bind_corpus(database, shown, now, accept=accept_changes)
         known = batches(database)
-        made = None if known else create_batch(database, _first(shown, found.study, settings.lang), now)
+        spec = None if known or first == "none" else _first(shown, found.study, settings.lang, first)
+        made = None if spec is None else create_batch(database, spec, now)
         secret = lead_secret()
         set_lead(database, secret)
     finally:
@@ -90,13 +96,22 @@ def _accepted(changes: Changes | None) -> tuple[Note, ...]:
     return () if changes is None else (Note("annotation.changes_accepted", changes.told(), "warning"),)
 
 
-def _first(shown: Shown, study: Study, lang: str) -> BatchSpec:
-    """All items that are to be rated: the test items and those that demonstrations are drawn from."""
+def _first(shown: Shown, study: Study, lang: str, kind: BatchKind) -> BatchSpec:
+    """Test items and those that demonstrations are drawn from; of a pilot all items that are not rejected.
+
+    Raises UsageError for a pilot whose question has no words in a language that a pool reads.
+    """
     golden = {gold.item_id for gold in study.gold}
-    rated = [item for item in shown.items.values() if item.split in ("test", "demonstration") and item.id not in golden]
+    splits = {item.split for item in shown.items.values()} - {"rejected"}
+    wanted = splits if kind == "pilot" else {"test", "demonstration"}
+    rated = [item for item in shown.items.values() if item.split in wanted and item.id not in golden]
     asked = {*golden, *(item.id for item in rated)}
     pairs = {item: pair for item, pair in shown.pairs.items() if item in asked}
-    return BatchSpec(text("web.first_batch", lang), study, tuple(item.id for item in rated), "rating", pairs)
+    if kind == "pilot":
+        study, name = for_pilot(study), text("web.first_pilot", lang)
+    else:
+        name = text("web.first_batch", lang)
+    return BatchSpec(name, study, tuple(item.id for item in rated), kind, pairs)
 
 
 def lead_link(url: str, secret: str) -> str:

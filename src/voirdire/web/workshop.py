@@ -33,6 +33,7 @@ class Workshop(Served):
 
     name: ClassVar[str] = "voirdire-build"
     title: ClassVar[str] = "authoring.page.title"
+    home: ClassVar[str] = "authoring.page.all"
 
     @property
     def folder(self) -> Path:

@@ -76,7 +76,8 @@ def copy_images(images: Mapping[str, tuple[Path, str]], held: Path, progress: An
     Raises InputError for a file that is no longer the one that was looked at.
     """
     found = {}
-    (held / IMAGES).mkdir()
+    if images:
+        (held / IMAGES).mkdir()
     for done, (item, (source, sha256)) in enumerate(images.items(), start=1):
         data = source.read_bytes()
         if hashlib.sha256(data).hexdigest() != sha256:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,63 +11,63 @@ from voirdire.construction.build_file import BuildFile
 from voirdire.construction.checks import ERROR, check_concepts
 from voirdire.construction.concepts import ConceptItem, Concepts
 from voirdire.construction.freezing.failures import Failure, some
+from voirdire.construction.freezing.pictures import inspect_pictures
+from voirdire.construction.freezing.screened import inspect_screening
 from voirdire.construction.history import History
-from voirdire.construction.imaging.checking import UNMADE, Checked, check_images
-from voirdire.construction.imaging.files import RUN
-from voirdire.construction.imaging.logbook import current, read_log
-from voirdire.construction.imaging.settings import (
-    CATALOGUED,
-    ImageSettings,
-    check_settings,
-    overruled,
-    read_settings,
-    worded,
-)
-from voirdire.construction.screening_decisions import outcomes
-from voirdire.construction.screening_rule import DROP, UNDECIDED
+from voirdire.construction.regimes import Entry
 from voirdire.construction.standing import ACCEPTED, OPEN, REJECTED, standings
 from voirdire.construction.team import who_rates
+from voirdire.construction.translation.outcome import read_outcome
 from voirdire.construction.translation.verifying import unverified
+from voirdire.corpus.corpus import Note
+from voirdire.corpus.equivalence import ALL, SHIFTED, row_fields, rows_of
 
 AUTHORING = ("concept_gone", "changed_since")
 SPLITS = ("split_differs", "split_unknown")
-LOST = (*UNMADE, "missing", "broken", "changed", "stray")
-"""Problems of an image without which there is none to freeze."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
     """What is to be frozen, and what speaks against it.
 
-    items : that are not rejected; images : item id -> file and sha256, of those that can be read
-    rejected : concepts that are left out
+    items : that are not rejected; entries : they as each regime shows them
+    images : id of an entry -> file and sha256, of those that can be read
+    rejected : concepts that are left out; equivalence : what is known of the scales in each language
+    notes : what could not be checked
     """
 
     items: tuple[ConceptItem, ...]
+    entries: tuple[Entry, ...]
     images: Mapping[str, tuple[Path, str]]
     rejected: tuple[str, ...]
     failures: tuple[Failure, ...]
+    equivalence: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
 
-def inspect(folder: Path, build: BuildFile, concepts: Concepts, history: History, regime: str) -> Inspected:
-    """Make every check on a folder that is being built; ``regime`` names the images that are frozen."""
+def inspect(folder: Path, build: BuildFile, concepts: Concepts, history: History, regimes: Sequence[str]) -> Inspected:
+    """Make every check on a folder that is being built; regimes : whose images are frozen, the main one first."""
     known = standings(history)
     out = {name for name, one in known.items() if one.state == REJECTED}
     out |= {item.concept for item in concepts.items if item.split == "rejected"}
     items = tuple(item for item in concepts.items if item.concept not in out)
     names = tuple(dict.fromkeys(item.concept for item in items))
-    images, looked = _images(folder, build, items, regime)
+    pictures = inspect_pictures(folder, build, items, regimes)
+    compared = read_outcome(folder, build, concepts, history)
+    screening = inspect_screening(items, history, pictures.files, regimes[0])
     failures = [
         *_concepts(build, concepts, history),
         *_authoring(names, history),
-        *looked,
+        *pictures.failures,
         *_texts(folder),
-        *_screening(names, history),
+        *_equivalence(compared),
+        *screening.failures,
         *_splits(items),
     ]
     if not items:
         failures.append(Failure("concepts", "freeze.reason.no_items"))
-    return Inspected(items, images, tuple(name for name in concepts.by_concept() if name in out), tuple(failures))
+    rejected = tuple(name for name in concepts.by_concept() if name in out)
+    return Inspected(items, pictures.entries, pictures.files, rejected, tuple(failures), compared, screening.notes)
 
 
 def team_failures(authors: Sequence[str], tables: Iterable[Any]) -> list[Failure]:
@@ -108,70 +108,14 @@ def _texts(folder: Path) -> Iterator[Failure]:
         yield Failure("texts", "freeze.reason.unverified", fields, {"state": f"cli_translate.state.{state}"})
 
 
-def _screening(names: Sequence[str], history: History) -> Iterator[Failure]:
-    known = outcomes(history)
-    found: dict[str, list[str]] = {"unscreened": [], "undecided": [], "dropped": [], "outdated": []}
-    for name in names:
-        one = known.get(name)
-        if one is None:
-            found["unscreened"].append(name)
-        elif one.verdict == UNDECIDED:
-            found["undecided"].append(name)
-        elif one.verdict == DROP:
-            found["dropped"].append(name)
-        elif one.outdated:
-            found["outdated"].append(name)
-    for kind, listed in found.items():
-        if listed:
-            yield Failure("screening", f"freeze.reason.{kind}", {"count": len(listed), "concepts": some(listed)})
+def _equivalence(told: Mapping[str, Any]) -> Iterator[Failure]:
+    """The questions whose words do not mean the same to all raters together; a single pool is told, and no failure."""
+    for row in rows_of(told):
+        if row["finding"] == SHIFTED and row["pool"] == ALL:
+            yield Failure("equivalence", "freeze.reason.shifted", row_fields(row, told))
 
 
 def _splits(items: Sequence[ConceptItem]) -> Iterator[Failure]:
     lacking = list(dict.fromkeys(item.concept for item in items if not item.split))
     if lacking:
         yield Failure("splits", "freeze.reason.unsplit", {"count": len(lacking), "concepts": some(lacking)})
-
-
-def _images(
-    folder: Path, build: BuildFile, items: Sequence[ConceptItem], regime: str
-) -> tuple[dict[str, tuple[Path, str]], list[Failure]]:
-    """item id -> its image, and what is wrong with the images."""
-    log = read_log(folder) if (folder / RUN).is_dir() else []
-    known = {item.id: item for item in items}
-    rows = {name: row for name, row in current(log, regime).items() if name in known}
-    lacking = [item.id for item in items if item.id not in rows]
-    failures = []
-    if lacking:
-        fields = {"regime": regime, "count": len(lacking), "items": some(lacking)}
-        failures.append(Failure("images", "freeze.reason.no_image", fields))
-    if not rows:
-        return {}, failures
-    settings = _settings(build, regime, next(iter(rows.values())).facts)
-    drawn = settings.source is None
-    asked = {name: worded(settings.template, known[name]) for name in rows} if drawn else {}
-    checked = check_images(folder, rows, settings, asked)
-    return _files(folder, checked), failures + _problems(checked)
-
-
-def _settings(build: BuildFile, regime: str, facts: Mapping[str, Any]) -> ImageSettings:
-    """What the images of a regime were asked for by, as ``build.toml`` and their log say."""
-    if facts["provider"] == "folder":
-        return overruled(ImageSettings(), provider="folder", regime=regime, source=Path(build.file).parent)
-    known = {catalogued: provider for provider, catalogued in CATALOGUED.items()}
-    made = {"provider": known.get(facts["provider"]), "model": facts["model"]}
-    return check_settings(overruled(read_settings(build), regime=regime, **made), build.file)
-
-
-def _files(folder: Path, checked: Checked) -> dict[str, tuple[Path, str]]:
-    return {item: (folder / checked.rows[item].facts["file"], one.sha256) for item, one in checked.looks.items()}
-
-
-def _problems(checked: Checked) -> list[Failure]:
-    return [
-        Failure(
-            "images" if problem.kind in LOST else "image_quality",
-            f"build_images.problem.{problem.kind}",
-            {"items": some(problem.items), **problem.fields},
-        )
-        for problem in checked.problems
-    ]

@@ -20,6 +20,7 @@ class Validity:
 
     question : the evaluation question; reliability, gate : by pool; undefined : why a reliability is not known
     divergent, recognition : by two pools with a plus between them: yes, no, unknown, not_asked
+    regime : whose images alone were counted, where the corpus has further ones
     """
 
     question: str
@@ -28,11 +29,13 @@ class Validity:
     divergent: Mapping[str, str] = field(default_factory=dict)
     recognition: Mapping[str, str] = field(default_factory=dict)
     undefined: Mapping[str, str] = field(default_factory=dict)
+    regime: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """As it stands in ``[validity]`` of corpus.toml."""
         reliability = {pool: round(value, 6) for pool, value in self.reliability.items() if value is not None}
-        told = {"question": self.question, "gate": dict(self.gate), "reliability": reliability}
+        told: dict[str, Any] = {"question": self.question, **({"regime": self.regime} if self.regime else {})}
+        told |= {"gate": dict(self.gate), "reliability": reliability}
         return told | {"divergent": dict(self.divergent), "evaluation_not_recognition": dict(self.recognition)}
 
     def failures(self) -> Iterator[Failure]:

@@ -39,6 +39,9 @@ CATALOGUED: Mapping[str, str] = {"gemini": "google", "openai": "openai", "compat
 
 FIELDS = ("realisation", "concept", "category")
 GENERATED = "generated"
+TEXT = "text"
+"""The name that stands for no images at all: the realisations in words are what is rated."""
+
 AUTO = "auto"
 """The size of models that take none."""
 DEFAULT_MODEL = "gemini-3-pro-image-preview"
@@ -155,6 +158,8 @@ def check_settings(settings: ImageSettings, file: str) -> ImageSettings:
         raise UsageError("build_images.provider", value=settings.provider, known=", ".join(PROVIDERS))
     if not REGIME.fullmatch(settings.regime):
         raise UsageError("build_images.regime", value=settings.regime)
+    if settings.regime.casefold() == TEXT:
+        raise UsageError("regimes.text_reserved", value=settings.regime)
     if settings.price is not None and not settings.price >= 0:
         raise UsageError("build_images.price", value=settings.price)
     if settings.provider == "folder":

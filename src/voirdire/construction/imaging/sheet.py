@@ -99,7 +99,7 @@ def _member(item: ConceptItem, culture: str, pair: Sequence[ConceptItem], checke
     if (look := checked.looks.get(item.id)) is not None:
         picture = f"data:image/jpeg;base64,{pybase64.b64encode(look.thumb).decode()}"
         day = str(checked.rows[item.id].facts["at"])[:10]
-        facts = f"{look.width} x {look.height} · {day} · {look.sha256[:12]}"
+        facts = f"{look.width} × {look.height} · {day} · {look.sha256[:12]}"
     said = tuple(sentence(one, lang) for one in checked.of(item.id) if not _is_of_pair(one, pair))
     return Member(item.id, culture, item.realisation, picture, facts, said)
 

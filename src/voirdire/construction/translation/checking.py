@@ -21,6 +21,10 @@ free for it."""
 
 _HOLDER = re.compile(r"\{[^{}\s]*\}|%\([^()\s]+\)[sd]|%[sd]|<[/]?[A-Za-z][^<>]*>|https?://\S+")
 _NUMBER = re.compile(r"\d(?:[.,\u00a0\u202f']?\d)*")
+_MONTH = re.compile(r"(?<![\d.,])(?:0?[1-9]|1[0-2])(?=\s*[月월])")
+MOST_ADDED = 100
+"""The highest number in digits that may stand for a word of the source: a month, "two", "a hundred"."""
+
 _LABELLED = re.compile(
     r"\s*(?:\*\*|#+\s*)?(?:here(?:'s| is| are)\b|sure\b|certainly\b|of course\b"
     r"|(?:the )?translat(?:ion|ed)\b[^.?!]{0,40}:"
@@ -49,8 +53,8 @@ def read_translation(reply: str, source: str, language: str, came_from: str) -> 
     """The translation in a reply into ``language`` of a text in the language ``came_from``.
 
     White space around it, and quotation marks around it that the source does not have, are taken off; everything else
-    that does not belong there makes the reply malformed. Placeholders (``{name}``, ``%s``, tags, addresses) and numbers
-    in digits must be the same ones as in the source.
+    that does not belong there makes the reply malformed. Placeholders (``{name}``, ``%s``, tags, addresses) must be the
+    same ones as in the source, and numbers in digits of the source must be there; small ones may stand for words.
 
     >>> read_translation(' "你有多喜欢它？" ', "How much do you like it?", "zh", "en").text
     '你有多喜欢它？'
@@ -81,7 +85,7 @@ def _unlike(text: str, source: str) -> str:
     """Whether what must be kept is not, or the length says that something is missing or was added."""
     if Counter(_HOLDER.findall(text)) != Counter(_HOLDER.findall(source)):
         return "holders"
-    if numbers(text) != numbers(source):
+    if _numbers_lost(text, source):
         return "numbers"
     size, before = size_of(text), size_of(source)
     if size > MOST_TIMES * before + FREE or len(text) > LONGEST:
@@ -100,14 +104,35 @@ def _other_letters(text: str, source: str, language: str, came_from: str) -> str
     return "same" if alike and text.casefold() == source.strip().casefold() else ""
 
 
+def _numbers_lost(text: str, source: str) -> bool:
+    """Whether a number of the source is missing, or one was added that cannot stand for a word.
+
+    Months are digits in Japanese, Chinese and Korean and names elsewhere.
+    """
+    plain = _MONTH.sub(" ", unicodedata.normalize("NFKC", source))
+    added = numbers(text) - numbers(source)
+    return bool(numbers(plain) - numbers(text)) or any(int(number) > MOST_ADDED for number in added)
+
+
+def other_numbers(text: str, source: str) -> tuple[str, ...]:
+    """Numbers in digits that only one of two texts has: a person sees whether they stand for words of the other.
+
+    >>> other_numbers("11月の3日", "3. Novembertag")
+    ('11',)
+    """
+    told, asked = numbers(text), numbers(source)
+    return tuple(sorted({*(told - asked), *(asked - told)}, key=lambda number: (len(number), number)))
+
+
 def numbers(text: str) -> Counter[str]:
     """The numbers that are written in digits, without what stands between thousands.
 
-    >>> numbers("1,000 of 2.5") == numbers("２,5 von 1.000")
+    >>> numbers("1,000 of 2.5") == numbers("２,5 von 1.000") == numbers("١.٠٠٠ ٢,٥")
     True
     """
     plain = unicodedata.normalize("NFKC", _HOLDER.sub(" ", text))
-    return Counter(re.sub(r"\D", "", found) for found in _NUMBER.findall(plain))
+    found = (re.sub(r"\D", "", number) for number in _NUMBER.findall(plain))
+    return Counter("".join(str(unicodedata.decimal(mark)) for mark in number) for number in found)
 
 
 def _explains(text: str, source: str) -> bool:

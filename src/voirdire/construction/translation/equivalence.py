@@ -18,6 +18,7 @@ import polars as pl
 from voirdire.construction.history import Clock, digest_of, open_history, utc_now
 from voirdire.construction.translation.shifts import Shift, shift_of, stretch_of
 from voirdire.corpus.corpus import Note
+from voirdire.corpus.equivalence import ALL, EQUAL, OPEN, SHIFTED, SMALL, UNDEFINED
 from voirdire.errors import InputError, UsageError
 from voirdire.tables import Table, read_table
 
@@ -25,9 +26,7 @@ NEEDED = ("rater_id", "item_id", "language", "rating")
 ONLY = "rating"
 """The question of a table without a column of questions."""
 
-ALL = "*"
 MARGIN, CONFIDENCE = 0.25, 0.95
-EQUAL, SHIFTED, SMALL, OPEN, UNDEFINED = "equal", "shifted", "small", "open", "undefined"
 EVENT = "equivalence"
 
 
@@ -126,13 +125,19 @@ def read_equivalence(
     return Equivalence(tuple(compared), margin, confidence, table.file, table.digest, tuple(notes))
 
 
-def record(folder: Path | str, found: Equivalence, clock: Clock = utc_now) -> None:
-    """Append the comparisons to the history, unless they are the same as the latest ones."""
+def record(folder: Path | str, found: Equivalence, words: Mapping[str, str], clock: Clock = utc_now) -> None:
+    """Append the comparisons to the history, unless they are the same as the latest ones.
+
+    words : question -> digest of its words as they were rated, to see later whether they have changed since. A table
+        that was compared before keeps those of then: it is not of words that were written later
+    """
     told: dict[str, Any] = {"margin": found.margin, "confidence": found.confidence, "tables": [found.digest]}
     told["compared"] = [asdict(one) for one in found.compared]
-    told["digest"] = digest_of(told)
     with open_history(folder, clock) as book:
         latest = list(book.history.of_kind(EVENT))
+        same = [event["words"] for event in latest if event.get("tables") == told["tables"] and "words" in event]
+        told["words"] = same[0] if same else dict(words)
+        told["digest"] = digest_of(told)
         if not latest or latest[-1].get("digest") != told["digest"]:
             book.append({"kind": EVENT, **told})
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from voirdire.annotation.study_entries import shown
+from voirdire.annotation.usual_texts import is_usual
 from voirdire.construction.build_file import BuildFile
 from voirdire.construction.translation.plan import Wanted
 from voirdire.construction.translation.verifying import VERIFIED, Standing, refuse_mixed
@@ -112,12 +113,32 @@ def wanted_forward(
 def wanted_back(
     build: BuildFile, found: Mapping[str, Standing], languages: Sequence[str], only: Sequence[str] = ()
 ) -> list[Wanted]:
-    """What is to be translated back for the reviewer: whatever is there and not verified; those named by ``only``."""
+    """What is to be translated back for the reviewer: whatever is there and not verified; those named by ``only``.
+
+    Words that are voirdire's own in both languages are asked for by ``only`` alone.
+    """
     return [
         _wanted(build, one, one.candidate, one.language, build.source_language)
         for one in found.values()
-        if one.language in languages and one.candidate and (_named(one, only) if only else one.state != VERIFIED)
+        if one.language in languages
+        and one.candidate
+        and (_named(one, only) if only else one.state != VERIFIED and not _usual(build, one))
     ]
+
+
+def left_out_back(
+    build: BuildFile, found: Mapping[str, Standing], languages: Sequence[str], only: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Texts that are not verified and not translated back, as they are voirdire's own words in both languages."""
+    return tuple(
+        one.name
+        for one in found.values()
+        if one.language in languages and one.state != VERIFIED and one.back is None and not only and _usual(build, one)
+    )
+
+
+def _usual(build: BuildFile, one: Standing) -> bool:
+    return is_usual(one.unit.source, build.source_language, one.candidate, one.language)
 
 
 def _wanted(build: BuildFile, one: Standing, text: str, origin: str, language: str, guidance: str = "") -> Wanted:

@@ -10,6 +10,7 @@ A unit is one text in all its languages; a text of it in one language is named `
     q4/option-2/zh          the words of an answer                                    annotation.toml
     age/screening/zh        a screening question; its answers are screening-option-1   annotation.toml
     us/consent/zh           instructions of a pool; also title, welcome               annotation.toml
+    pilot/question/zh       own words of a pilot; its answers are pilot/answer-factual   annotation.toml
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from voirdire.annotation.nouns import Asked, Option, Screening, Texts
+from voirdire.annotation.study_defaults import USABLE, pilot_question
 from voirdire.annotation.study_file import FILE as STUDY_FILE
 from voirdire.annotation.study_parts import Parts, read_parts
 from voirdire.annotation.wording import said
@@ -35,6 +37,8 @@ WORDED = ("text", "help", "low_end", "high_end")
 ENDS = ("low_end", "high_end")
 IN_TABLE = (*WORDED, "labels")
 INSTRUCTIONS = ("title", "consent", "welcome")
+PILOT = "pilot"
+"""The table of ``annotation.toml`` with the words of a pilot, and the beginning of their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +159,21 @@ def _of_study(build: BuildFile, parts: Parts) -> Iterator[Unit]:
             texts: Texts = getattr(pool, kind)
             where = ("pools", place)
             yield _unit(build, f"{pool.name}/{kind}", kind, texts, STUDY_FILE, (*where, kind), languages=wanted)
+    if all(asked.id != USABLE for asked, _ in parts.questions):
+        yield from _of_pilot(build, parts.pilot)
+
+
+def _of_pilot(build: BuildFile, pilot: Mapping[str, Texts]) -> Iterator[Unit]:
+    """What ``[pilot]`` words itself; where it does not in the first language, voirdire's own words are the source."""
+    first, asked = build.source_language, pilot_question(pilot)
+    worded = {"text": asked.text, **{option.value: option.text for option in asked.options}}
+    for entry, own in pilot.items():
+        name, kind = ("question", "text") if entry == "text" else (f"answer-{entry}", "option")
+        wanted = tuple(language for language in build.languages[1:] if language in own or said(own, first))
+        texts = {first: said(worded[entry], first), **own}
+        context = "" if kind == "text" else said(asked.text, first)
+        where = (PILOT, 0, entry)
+        yield _unit(build, f"{PILOT}/{name}", kind, texts, STUDY_FILE, where, context, languages=wanted)
 
 
 def _of_question(build: BuildFile, asked: Asked, place: int) -> Iterator[Unit]:

@@ -15,6 +15,7 @@ from typing import Any
 from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.concepts import is_text, read_concepts
 from voirdire.construction.history import Book, Clock, Event, History, digest_of, open_history, read_history, utc_now
+from voirdire.construction.translation.checking import other_numbers
 from voirdire.construction.translation.plan import BACK
 from voirdire.construction.translation.proposals import Proposal, newest, read_proposals
 from voirdire.construction.translation.units import Unit, read_units
@@ -64,6 +65,11 @@ class Standing:
     def differs(self) -> bool:
         """Whether the file says one thing and a model proposed another."""
         return bool(self.text and self.proposal and self.proposal.text and self.proposal.text != self.text)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Numbers in digits that only the source or only what there is to verify has; they may stand for words."""
+        return other_numbers(self.candidate, self.unit.source) if self.candidate else ()
 
     @property
     def digest(self) -> str:

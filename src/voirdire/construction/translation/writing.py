@@ -15,7 +15,7 @@ from voirdire.annotation.study_entries import shown
 from voirdire.annotation.study_file import FILE as STUDY_FILE
 from voirdire.annotation.study_writing import key, string, text_lines
 from voirdire.construction.concepts import CONCEPTS_FILE, read_concepts, replace_table, rewrite
-from voirdire.construction.translation.units import QUESTIONS_FILE, Unit
+from voirdire.construction.translation.units import PILOT, QUESTIONS_FILE, Unit
 from voirdire.errors import InputError
 from voirdire.judging.run_folder import write_whole
 from voirdire.tables import read_table
@@ -73,7 +73,8 @@ def _with_study(path: Path, unit: Unit, language: str, text: str, source: str) -
     newline = "\r\n" if "\r\n" in before else "\n"
     written = with_text(before.replace("\r\n", "\n"), unit.place, language, text, source)
     if written is None:
-        line = f"{'text' if unit.kind == 'option' else unit.kind}.{key(language)} = {string(text)}"
+        entry = unit.place[2] if unit.place[0] == PILOT else "text" if unit.kind == "option" else unit.kind
+        line = f"{entry}.{key(language)} = {string(text)}"
         raise InputError("translation.study_form", file=str(path), value=unit.name(language), line=line)
     return written.replace("\n", newline)
 
@@ -81,7 +82,7 @@ def _with_study(path: Path, unit: Unit, language: str, text: str, source: str) -
 def with_text(before: str, place: Sequence[str | int], language: str, text: str, source: str) -> str | None:
     r"""The file with a text in it, or None where the entry cannot be changed without changing anything else.
 
-    place : list of tables, number, entry, and for answers their number
+    place : list of tables, number (of a table that is alone, 0), entry, and for answers their number
     A bare text becomes one by language, and is then of the language ``source``.
 
     >>> print(with_text('[[questions]]\nid = "q"\nlow_end = "bad"\n', ("questions", 0, "low_end"), "zh", "差", "en"))
@@ -94,7 +95,8 @@ def with_text(before: str, place: Sequence[str | int], language: str, text: str,
     document = tomllib.loads(before)
     table, number, entry, *more = place
     wanted = copy.deepcopy(document)
-    own = wanted[str(table)][number]
+    own = wanted[str(table)]
+    own = own[int(number)] if isinstance(own, list) else own
     if more:
         option = own[str(entry)][more[0]]
         option["text"] = _joined(option.get("text", {}), language, text, source)
@@ -135,7 +137,7 @@ def _inline(value: Any) -> str:
 def _extents(lines: Sequence[str], table: str, number: int, entry: str) -> list[tuple[int, int]]:
     """Where an entry of the ``number``-th table of a list stands: from which line to before which line."""
     heads = [place for place, line in enumerate(lines) if re.match(r"\s*\[", line)]
-    own = [place for place in heads if re.fullmatch(rf"\s*\[\[\s*{table}\s*\]\]\s*(#.*)?", lines[place])]
+    own = [place for place in heads if re.fullmatch(rf"\s*\[(\[?)\s*{table}\s*\]\]?\s*(#.*)?", lines[place])]
     if number >= len(own):
         return []
     start = own[number] + 1

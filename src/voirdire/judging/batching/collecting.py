@@ -141,15 +141,14 @@ class Collector:
         try:
             reply = self._reply(line)
         except CallFailed as failure:
-            tally.failures += 1
-            return self._failed(job, failed(job, call, failure, at=batch.at, seconds=seconds), failure, tally)
+            return self._failed(batch, job, failed(job, call, failure, at=batch.at, seconds=seconds), failure, tally)
         cost = self._price(self._judge.name, reply)
         tally.replies += 1
         tally.charge(cost)
         self.proven = True
         shown = self._asks.shown(cell)
         step = answered(job, call, reply, at=batch.at, seconds=seconds, cost=cost, shown=shown)
-        return step if cost is not None else replace(step, held=batch.reserved / batch.requests)
+        return step if cost is not None else replace(step, held=_share(batch))
 
     def _reply(self, line: Line | CallFailed) -> Reply:
         if isinstance(line, CallFailed):
@@ -158,8 +157,15 @@ class Collector:
             raise CallFailed("overload", text("batch.why_expired"))
         return read_answer(self._judge, line.status, line.body)
 
-    def _failed(self, job: Job, step: Step, failure: CallFailed, tally: Tally) -> Step:
-        """A cell ends after as many failures as in an ordinary run; before the first reply that is held back."""
+    def _failed(self, batch: Batch, job: Job, step: Step, failure: CallFailed, tally: Tally) -> Step:
+        """A cell ends after as many failures as in an ordinary run; before the first reply that is held back.
+
+        A reply that came and cannot be read was paid for: it counts with its share of what was set aside.
+        """
+        tally.failures += 1
+        if failure.delivered:
+            step = replace(step, held=_share(batch))
+            tally.charge(step.held)
         job.count(failure.kind, 0)
         tally.counted += failure.kind in (*COUNTED, "request")
         if failure.kind in ("auth", "quota"):
@@ -187,6 +193,11 @@ class Collector:
             self._ledger.write(steps)
             for step in steps:
                 self._kept(step)
+
+
+def _share(batch: Batch) -> float:
+    """Dollars that were set aside for one request of a batch."""
+    return batch.reserved / batch.requests
 
 
 def _absent(state: State) -> CallFailed:

@@ -138,7 +138,9 @@ class SliceFits:
         return len(self.pools) + 1 + len(self.image_names) - 1 + squares
 
     def by_item(self, influence: Array) -> Array:
-        """(S, U * R) sums of ratings as (S, I) sums of the slice's items."""
+        """(S, U * R) sums of ratings as (S, I) sums of the slice's items; (S, 0) where no cell could be fitted."""
+        if not influence.shape[1]:
+            return np.zeros((len(influence), len(self.usable)))
         summed = influence.reshape(len(influence), -1, self.n_repeats).sum(2)
         result = np.zeros((len(influence), len(self.usable)))
         result[:, self.usable] = summed

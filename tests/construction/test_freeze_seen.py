@@ -1,0 +1,130 @@
+"""What raters saw, in the pilot and afterwards, is what is frozen; where nothing tells, that is told."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.construction.freeze_world import built, freeze, photographs, ratings
+
+from voirdire.app.build_items import build_items
+from voirdire.construction.concepts import read_concepts, rewrite
+from voirdire.construction.history import open_history, read_history
+from voirdire.construction.screening_decisions import decide, outcomes
+from voirdire.construction.seen import now_of
+from voirdire.corpus.frozen import file_digest
+from voirdire.errors import UsageError
+
+ALLOWED = {"authoring": "for this test", "texts": "for this test"}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose screening says what was seen, and ratings with the items that raters saw."""
+    place = tmp_path_factory.mktemp("seen")
+    folder = built(place / "built")
+    _screened(folder)
+    rated = ratings(place / "rated")
+    build_items(folder, regime="photographs")
+    shutil.copy(folder / "items.csv", rated / "items.csv")
+    images = {path.relative_to(folder).as_posix(): file_digest(path) for path in folder.glob("images/*/*.png")}
+    lines = [f"{json.dumps(name)} = {json.dumps(digest)}" for name, digest in images.items()]
+    with (rated / "corpus.toml").open("a", encoding="utf-8") as file:
+        file.write("\n".join(["[images]", *lines, ""]))
+    return place
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made / "built", tmp_path / "built"))
+
+
+def _screened(folder: Path, **more: Any) -> None:
+    concepts = read_concepts(folder)
+    marks = now_of(folder, concepts.items)
+    shown = {name: {item.id: marks[item.id] for item in items} for name, items in concepts.by_concept().items()}
+    with open_history(folder) as book:
+        pairs = {name: {"verdict": "keep", "reasons": []} for name in shown}
+        book.append({"kind": "screened", "pairs": pairs, "shown": shown, "digest": "seen", **more})
+
+
+def _rewritten(folder: Path, column: str, words: str, item: str = "teapot-us") -> None:
+    concepts = read_concepts(folder)
+    rewrite(folder, concepts, {one.row: {column: words} for one in concepts.items if one.id == item})
+
+
+def _keys(found: Any) -> list[tuple[str, str]]:
+    return [(one.check, one.key.rpartition(".")[2]) for one in found.failures]
+
+
+def test_what_was_seen_is_frozen_without_a_word(folder: Path, made: Path) -> None:
+    found = freeze(folder, folder.parent / "out", made / "rated")
+    assert (found.done, [note.key for note in found.notes if note.key.startswith("freezing.")]) == (True, [])
+
+
+def test_a_question_that_was_rewritten_is_neither_screened_nor_rated(folder: Path, made: Path) -> None:
+    for item in ("teapot-us", "teapot-cn"):
+        _rewritten(folder, "prompt.en", "How dangerous is this?", item)
+    found = freeze(folder, folder.parent / "out", made / "rated", allowed=ALLOWED)
+    assert _keys(found) == [("screening", "screened_otherwise"), ("ratings", "rated_otherwise")]
+    assert found.failures[0].fields["concepts"] == "teapot (us: prompt.en, cn: prompt.en)"
+    assert found.failures[1].fields["items"] == "teapot-us (prompt.en), teapot-cn (prompt.en)"
+    for one in found.failures:
+        assert one.message("en") != one.message("zh")
+
+
+def test_another_image_is_neither_screened_nor_rated(folder: Path, made: Path) -> None:
+    photographs(folder, ["teapot-us", "teapot-cn"], seed=9)
+    found = freeze(folder, folder.parent / "out", made / "rated", allowed=ALLOWED)
+    assert _keys(found) == [("screening", "screened_otherwise"), ("ratings", "rated_otherwise")]
+    assert found.failures[1].fields["items"] == "teapot-us (image), teapot-cn (image)"
+
+
+def test_a_person_can_decide_on_what_was_changed_and_says_why(folder: Path, made: Path) -> None:
+    _rewritten(folder, "realisation", "a teapot, as it is known in us")
+    assert _keys(freeze(folder, folder.parent / "out", made / "rated", allowed=ALLOWED)) == [
+        ("screening", "screened_otherwise")
+    ]
+    with pytest.raises(UsageError, match=r"teapot-us \(realisation\).*--why"):
+        decide(folder, "teapot", "keep", "ana")
+    decide(folder, "teapot", "keep", "ana", why="a comma")
+    assert freeze(folder, folder.parent / "out", made / "rated", allowed=ALLOWED).done
+    _rewritten(folder, "realisation", "a samovar")
+    again = freeze(folder, folder.parent / "again", made / "rated", allowed=ALLOWED, version="2", change="x")
+    assert _keys(again) == [("screening", "screened_otherwise")]
+
+
+def test_a_translation_that_is_filled_in_later_is_no_change(folder: Path, made: Path) -> None:
+    rated = Path(shutil.copytree(made / "rated", folder.parent / "rated"))
+    pl.read_csv(rated / "items.csv").drop("prompt.zh", "alt.en").write_csv(rated / "items.csv")
+    assert freeze(folder, folder.parent / "out", rated).done
+
+
+def test_what_nobody_can_know_is_told_and_stands_in_the_report(folder: Path, made: Path) -> None:
+    bare = Path(shutil.copytree(made / "rated", folder.parent / "rated"))
+    (bare / "items.csv").unlink()
+    with open_history(folder) as book:
+        book.append({"kind": "screened", "pairs": {"teapot": {"verdict": "keep", "reasons": []}}})
+    found = freeze(folder, folder.parent / "out", bare)
+    told = {note.key.rpartition(".")[2]: note.fields["count"] for note in found.notes if "freezing" in note.key}
+    assert (found.done, told) == (True, {"screened_unseen": 1, "rated_unseen": 36})
+    assert "was not checked whether raters saw these items" in (folder.parent / "out" / "report.html").read_text(
+        "utf-8"
+    )
+
+
+def test_images_that_nothing_tells_of_are_told(folder: Path, made: Path) -> None:
+    rated = Path(shutil.copytree(made / "rated", folder.parent / "rated"))
+    (rated / "corpus.toml").write_text('name = "rated"\nsimulated = true\n', encoding="utf-8")
+    found = freeze(folder, folder.parent / "out", rated)
+    assert [note.key for note in found.notes if "freezing" in note.key] == ["freezing.note.rated_image"]
+
+
+def test_what_other_hands_wrote_of_what_was_seen_is_passed_over(tmp_path: Path) -> None:
+    with open_history(tmp_path) as book:
+        book.append({"kind": "screened", "pairs": {"tea": {"verdict": "keep"}}, "shown": {"tea": {"tea-us": 3}}})
+    assert outcomes(read_history(tmp_path))["tea"].basis == {}

@@ -56,6 +56,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "datasets": f"{_IMPORTERS}.datasets_folder:IMPORTER",
             "crowdkit": f"{_IMPORTERS}.crowdkit:IMPORTER",
             "wide": f"{_IMPORTERS}.wide:IMPORTER",
+            "lewidi": f"{_IMPORTERS}.lewidi:IMPORTER",
             "labelstudio": f"{_IMPORTERS}.labelstudio:IMPORTER",
             "inspect": f"{_IMPORTERS}.inspect_logs:IMPORTER",
         },
@@ -64,6 +65,10 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "parquet": "voirdire.exchange.tabular:write_parquet",
             "hf": "voirdire.exchange.hf:write_hf",
             "croissant": "voirdire.exchange.croissant:write_croissant",
+            "inspect": "voirdire.exchange.exporters.inspect_task:EXPORTER",
+            "dashboard": "voirdire.exchange.exporters.dashboard:EXPORTER",
+            "model-card": "voirdire.exchange.exporters.model_card:EXPORTER",
+            "labelstudio": "voirdire.exchange.exporters.labelstudio_tasks:EXPORTER",
         },
         RENDERERS: {
             "html": "voirdire.reporting.render:render_html",

@@ -90,7 +90,7 @@ def _task(record: Record, export: _Export) -> None:
     task = record.inside("task") if inner else record
     item, row, more = export.items.of(task)
     parts = [record] if inner else record.each("annotations")
-    rated = [given for part in parts if (given := _annotation(part, item, more, export)) is not None]
+    rated = [given for part in parts for given in _annotation(part, item, more, export)]
     for part in _listed(task, "drafts", DRAFT, export.account):
         _leave(part, DRAFT, export.account)
     predicted = _predictions(task, item, export)
@@ -115,21 +115,22 @@ def _leave(part: Record, reason: str, account: Account) -> None:
     account.left(reason, count, at=part)
 
 
-def _annotation(part: Record, item: str, more: Mapping[str, Any], export: _Export) -> Given | None:
-    """What an annotation answers; None where it is left out."""
+def _annotation(part: Record, item: str, more: Mapping[str, Any], export: _Export) -> list[Given]:
+    """What an annotation answers; nothing where it is left out."""
+    found: list[Given] = []
     with export.account.record(part):
         cancelled = part.may("was_cancelled", bool) or False
         truth = part.may("ground_truth", bool) or False
-        for name, found in ((CANCELLED, cancelled), (GROUND_TRUTH, truth)):
-            if found and name not in export.options.keep:
+        for name, marked in ((CANCELLED, cancelled), (GROUND_TRUTH, truth)):
+            if marked and name not in export.options.keep:
                 _leave(part, f"labelstudio.left.{name}", export.account)
-                return None
+                return []
         who = _person(part)
         status = CANCELLED if cancelled else GROUND_TRUTH if truth else "submitted"
         told = {"status": status, "seconds": part.may("lead_time", float)}
         told |= {"at": utc(part.may("created_at", str)), "updated_at": utc(part.may("updated_at", str))}
-        return export.answered(part, item, f"{GROUND_TRUTH}:{who}" if truth else who, {**more, **told})
-    return None
+        found.append(export.answered(part, item, f"{GROUND_TRUTH}:{who}" if truth else who, {**more, **told}))
+    return found
 
 
 def _person(part: Record) -> str:

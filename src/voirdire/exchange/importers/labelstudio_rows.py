@@ -7,6 +7,7 @@ each choice, ``control: choice``, answered yes or no: several labels of one rate
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -164,7 +165,7 @@ class Rows:
 def _choices(name: str, labels: Sequence[str]) -> dict[str, Any]:
     """Whole numbers in a row are an ordinal scale; labels without an order otherwise."""
     whole = [int(label) for label in labels if label.lstrip("-").isascii() and label.lstrip("-").isdigit()]
-    in_row = len(whole) == len(labels) > 1 and all(b - a == 1 for a, b in zip(whole, whole[1:], strict=False))
+    in_row = len(whole) == len(labels) > 1 and all(b - a == 1 for a, b in pairwise(whole))
     if in_row and len(labels) <= MOST_LEVELS:
         return question(name, "ordinal", whole[0], whole[-1])
     return question(name, "nominal", labels=labels)

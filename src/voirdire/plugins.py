@@ -56,9 +56,10 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "datasets": f"{_IMPORTERS}.datasets_folder:IMPORTER",
             "crowdkit": f"{_IMPORTERS}.crowdkit:IMPORTER",
             "wide": f"{_IMPORTERS}.wide:IMPORTER",
-            "lewidi": f"{_IMPORTERS}.lewidi:IMPORTER",
+            **{name: f"{_IMPORTERS}.{name}:IMPORTER" for name in ("lewidi", "votes", "mtbench")},
             "labelstudio": f"{_IMPORTERS}.labelstudio:IMPORTER",
             "inspect": f"{_IMPORTERS}.inspect_logs:IMPORTER",
+            "promptfoo": f"{_IMPORTERS}.promptfoo:IMPORTER",
         },
         EXPORTERS: {
             "csv": "voirdire.exchange.tabular:write_csv",

@@ -56,9 +56,10 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "datasets": f"{_IMPORTERS}.datasets_folder:IMPORTER",
             "crowdkit": f"{_IMPORTERS}.crowdkit:IMPORTER",
             "wide": f"{_IMPORTERS}.wide:IMPORTER",
-            **{name: f"{_IMPORTERS}.{name}:IMPORTER" for name in ("lewidi", "votes", "mtbench")},
+            **{name: f"{_IMPORTERS}.{name}:IMPORTER" for name in ("lewidi", "votes", "mtbench", "judgebench", "alttest", "prism", "dices")},
             "labelstudio": f"{_IMPORTERS}.labelstudio:IMPORTER",
             "inspect": f"{_IMPORTERS}.inspect_logs:IMPORTER",
+            "lmms-eval": f"{_IMPORTERS}.lmms_eval:IMPORTER",
             "promptfoo": f"{_IMPORTERS}.promptfoo:IMPORTER",
         },
         EXPORTERS: {

@@ -16,7 +16,7 @@ from typing import Any
 
 from voirdire.corpus.corpus import Note
 from voirdire.errors import InputError
-from voirdire.exchange.importers import judged
+from voirdire.exchange.importers import inspect_cells, judged
 from voirdire.exchange.importers.account import Account
 from voirdire.exchange.importers.archives import Members, member_names, open_members
 from voirdire.exchange.importers.cells import frame
@@ -28,6 +28,7 @@ from voirdire.exchange.importers.records import Record, head_of, head_record, js
 HEADER, START, SAMPLES = "header.json", "_journal/start.json", "samples/"
 BY = ("auto", "model", "grader")
 INVALIDATED = "invalidated"
+DEFAULTS = {"item": "{sample.id}", "judge": "{judge}", "condition": "{condition}"}
 KEPT = (str, int, float, bool)
 HEAD = 2**20
 _LISTED = re.compile(r'"samples"\s*:\s*\[')
@@ -46,6 +47,11 @@ class Log:
     samples: list[Sample] = field(default_factory=list)
     questions: dict[str, list[str]] = field(default_factory=dict)
     graders: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ours(self) -> bool:
+        """Whether ``voirdire export inspect`` wrote the samples."""
+        return any(inspect_cells.told(sample) for sample in self.samples)
 
     @property
     def model(self) -> str:
@@ -82,7 +88,7 @@ def recognise(path: Path) -> Recognition:
 
 def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tables:
     """Every score of every sample, and a place for each that has none."""
-    naming = Naming.of(options, item="{sample.id}", judge="{judge}", condition="{condition}")
+    naming = Naming.of(options, **DEFAULTS)
     by = options.setting("by", BY, "auto") or "auto"
     numbers = options.setting("letters", ("kept", "numbers"), "kept") == "numbers"
     logs = [_read_log(path, account) for path in paths]
@@ -119,7 +125,7 @@ class _Rows:
         """The rows of a sample, counted; its item is described on the way."""
         made = []
         for scorer, names in self.log.questions.items():
-            where = self._cell(sample, scorer)
+            where = inspect_cells.placed(sample, self._cell(sample, scorer), self.naming, DEFAULTS)
             values = sample.values(scorer)
             for name in dict.fromkeys((*names, *values)):
                 account.read()
@@ -129,12 +135,14 @@ class _Rows:
                     continue
                 account.took()
                 made.append(self._row(sample, scorer, where, name, values))
-                items.setdefault(where["item_id"], sample.item())
+                items.setdefault(where["item_id"], {} if inspect_cells.told(sample) else sample.item())
         return made
 
     def _left(self, sample: Sample, name: str) -> str | None:
         if sample.invalidated and not self.invalidated:
             return "inspect.left.invalidated"
+        if self.log.ours and not inspect_cells.told(sample):
+            return "inspect.left.unknown_cell"
         return None if self.naming.wanted(name) else judged.NOT_ASKED
 
     def _cell(self, sample: Sample, scorer: str) -> dict[str, str]:
@@ -154,7 +162,8 @@ class _Rows:
         value = letters(values.get(name)) if self.numbers else values.get(name)
         status = sample.status(scorer, value)
         raw = sample.raw(scorer, graded=scorer in self.graders) or sample.error
-        question = self.naming.question(name)
+        status = inspect_cells.status_of(sample, scorer, status)
+        question = inspect_cells.question_of(sample, scorer) or self.naming.question(name)
         return judged.row(where, question, value, status, sample.epoch, raw=raw)
 
 
@@ -228,8 +237,9 @@ def _never_run(log: Log) -> list[Sample]:
         return []
     there = {(sample.id, sample.epoch) for sample in log.samples}
     lacking = [(name, epoch) for epoch in range(1, epochs + 1) for name in ids if (str(name), epoch) not in there]
-    record = Record({}, log.spec.file, log.spec.line)
-    return [Sample(Record({"id": name, "epoch": epoch}, record.file, record.line)) for name, epoch in lacking]
+    known = {sample.id: inspect_cells.told(sample) for sample in log.samples}
+    empty = [{"id": name, "epoch": epoch, "metadata": known.get(str(name))} for name, epoch in lacking]
+    return [Sample(Record(value, log.spec.file, log.spec.line)) for value in empty]
 
 
 def _check_models(logs: Sequence[Log], naming: Naming, by: str) -> None:
@@ -245,8 +255,11 @@ def _single(values: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _conditions(logs: Sequence[Log], naming: Naming) -> Any:
     """What the arguments of the tasks say of each condition."""
-    if naming.condition != "{condition}" or not any(log.arguments for log in logs):
+    if naming.condition != DEFAULTS["condition"]:
         return None
+    ours = inspect_cells.conditions(sample for log in logs for sample in log.samples)
+    if ours or not any(log.arguments for log in logs):
+        return frame(ours, ("condition",)) if ours else None
     rows = {log.condition: {"condition": log.condition, **log.arguments} for log in logs}
     return frame(rows.values(), ("condition",))
 

@@ -36,6 +36,7 @@ GROUPS: Mapping[str, str] = MappingProxyType(
 """Every group and the catalogue key of the sentence that says what belongs in it."""
 
 _IMPORTERS = "voirdire.exchange.importers"
+_PUBLISHED = ("lewidi", "votes", "mtbench", "judgebench", "alttest", "prism", "dices")
 _HTTP = "voirdire.judging.providers.http:make"
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
@@ -56,7 +57,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "datasets": f"{_IMPORTERS}.datasets_folder:IMPORTER",
             "crowdkit": f"{_IMPORTERS}.crowdkit:IMPORTER",
             "wide": f"{_IMPORTERS}.wide:IMPORTER",
-            **{name: f"{_IMPORTERS}.{name}:IMPORTER" for name in ("lewidi", "votes", "mtbench", "judgebench", "alttest", "prism", "dices")},
+            **{name: f"{_IMPORTERS}.{name}:IMPORTER" for name in _PUBLISHED},
             "labelstudio": f"{_IMPORTERS}.labelstudio:IMPORTER",
             "inspect": f"{_IMPORTERS}.inspect_logs:IMPORTER",
             "lmms-eval": f"{_IMPORTERS}.lmms_eval:IMPORTER",

@@ -59,9 +59,11 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "wide": f"{_IMPORTERS}.wide:IMPORTER",
             **{name: f"{_IMPORTERS}.{name}:IMPORTER" for name in _PUBLISHED},
             "labelstudio": f"{_IMPORTERS}.labelstudio:IMPORTER",
+            "argilla": f"{_IMPORTERS}.argilla:IMPORTER",
             "inspect": f"{_IMPORTERS}.inspect_logs:IMPORTER",
             "lmms-eval": f"{_IMPORTERS}.lmms_eval:IMPORTER",
             "promptfoo": f"{_IMPORTERS}.promptfoo:IMPORTER",
+            "openai-batch": f"{_IMPORTERS}.openai_batch:IMPORTER",
         },
         EXPORTERS: {
             "csv": "voirdire.exchange.tabular:write_csv",

@@ -1,4 +1,4 @@
-"""Cells run by Inspect AI itself, with a model of its own that answers from a list: the task, the scorer, the way back."""
+"""Cells run by Inspect AI itself, with its mock of a model: the task, the scorer, the way back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 from tests.judging import corpora
 
-import voirdire
 from voirdire.cli.main import run
 from voirdire.integrations.inspect_scorer import pools, rating
 
@@ -20,16 +19,18 @@ pytest.importorskip("inspect_ai", reason="the package lives in the conformance e
 
 FIRST = ("no explanation.", "也不要解释。")
 """How a message ends that no malformed reply came before."""
+CN = {"t0": 1, "t1": 2, "t2": 1}
+"""What the pool cn says of each item; the mean of the pool us is 4.5 everywhere."""
 REFUSAL = "I'm sorry, but I can't rate people."
 
 
 def corpus(folder: Path) -> Path:
-    """Four text items in two languages; the pools us and cn rate them apart."""
-    items = [corpora.item(f"t{n}") for n in range(4)]
+    """Three text items in two languages; the pools us and cn rate them apart."""
+    items = [corpora.item(name) for name in CN]
     ratings = [
-        corpora.rating(f"t{n}", pool, level, rater)
-        for n in range(4)
-        for pool, level, rater in (("us", 5, "1"), ("us", 4, "2"), ("cn", 1 + n % 2, "1"))
+        corpora.rating(name, pool, level, rater)
+        for name, mean in CN.items()
+        for pool, level, rater in (("us", 5, "1"), ("us", 4, "2"), ("cn", mean, "1"))
     ]
     return corpora.write(folder, items=items, ratings=ratings, questions=corpora.question())
 
@@ -74,18 +75,23 @@ def test_cells_go_to_inspect_and_come_back(tmp_path: Path, monkeypatch: pytest.M
     [file] = (tmp_path / "logs").glob("*.json")
     assert run(["import", "inspect", str(file), "--out", str(tmp_path / "judged")]) == 0
     judged = pl.read_csv(tmp_path / "judged" / "judgments.csv")
-    assert judged.height == 4 * 2 * 2
+    assert judged.height == 3 * 2 * 2
     assert judged.select("item_id", "condition", "question", "repeat").n_unique() == judged.height
     assert set(judged.filter(pl.col("item_id") == "t1")["status"]) == {"refused"}
     assert judged.filter(pl.col("item_id") != "t1")["rating"].null_count() == 0
-    profile = voirdire.audit(source, tmp_path / "judged", draws=20, decomposition_draws=20)
-    [score] = log.results.scores
-    shown = {name: metric.value for name, metric in score.metrics.items()}
-    for pool in ("us", "cn"):
-        mae = profile.get("mae", pool=pool, judge="mockllm/model", condition="*").value
-        assert shown[f"mae {pool}"] == pytest.approx(mae)
-    delta = profile.get("delta", pool="us", pool_b="cn", judge="mockllm/model", condition="*").value
-    assert shown["delta us-cn"] == pytest.approx(delta)
+    assert_numbers(judged, {name: metric.value for name, metric in log.results.scores[0].metrics.items()})
+
+
+def assert_numbers(judged: pl.DataFrame, shown: dict[str, float]) -> None:
+    """Inspect's page shows what an audit of the same judgments says: the mean over cells of the mean over repeats."""
+    known = judged.filter(pl.col("rating").is_not_null()).with_columns(pl.col("item_id").replace_strict(CN).alias("cn"))
+    known = known.with_columns(
+        (pl.col("rating") - 4.5).abs().alias("us"), (pl.col("rating") - pl.col("cn")).abs().alias("cn")
+    )
+    cells = known.group_by("item_id", "condition").agg(pl.col("us", "cn").mean())
+    near, far = cells["us"].mean(), cells["cn"].mean()
+    expected = {"mae us": near, "cells us": 4, "mae cn": far, "cells cn": 4, "delta us-cn": near - far}
+    assert shown == pytest.approx(expected)
 
 
 def test_the_parts_are_known_to_inspect() -> None:

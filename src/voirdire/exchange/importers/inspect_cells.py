@@ -23,13 +23,22 @@ def told(sample: Sample) -> Mapping[str, Any]:
     return found if ours and all(cell(found.get(name)) for name in ("item_id", "condition", "question")) else {}
 
 
-def placed(sample: Sample, where: Mapping[str, str], naming: Naming, defaults: Mapping[str, str]) -> dict[str, str]:
-    """Item, judge and condition of a sample; those of the cell where no pattern was asked for."""
+def placed(
+    sample: Sample, where: Mapping[str, str], naming: Naming, defaults: Mapping[str, str], *, designs: bool
+) -> dict[str, str]:
+    """Item, judge and condition of a sample; those of the cell where no pattern was asked for.
+
+    designs : whether samples of the log show examples, so that each says its design
+    """
     known = told(sample)
     own = {name: str(known[name]) for name, field in (("item_id", "item"), ("condition", "condition"))
            if known and getattr(naming, field) == defaults[field]}  # fmt: skip
-    design = known.get("design")
-    return {**where, **own, **({"design": str(design)} if design and design != BASE_DESIGN else {})}
+    return {**where, **own, **({"design": design_of(known)} if known and designs else {})}
+
+
+def design_of(known: Mapping[str, Any]) -> str:
+    """The design of a cell."""
+    return str(known.get("design") or BASE_DESIGN)
 
 
 def question_of(sample: Sample, scorer: str) -> str | None:
@@ -52,7 +61,7 @@ def conditions(samples: Iterable[Sample]) -> list[dict[str, Any]]:
         known = told(sample)
         if known:
             factors = known.get("factors")
-            design = str(known.get("design") or BASE_DESIGN)
+            design = design_of(known)
             row = {"condition": known["condition"], **(factors if isinstance(factors, dict) else {})}
             rows.setdefault((str(known["condition"]), design), row | {"design": design})
     plain = all(design == BASE_DESIGN for _, design in rows)

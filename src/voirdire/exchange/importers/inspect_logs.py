@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOption
 from voirdire.exchange.importers.inspect_samples import Sample, letters, of_record
 from voirdire.exchange.importers.judged import Naming
 from voirdire.exchange.importers.records import Record, head_of, head_record, json_records, parse_records
+from voirdire.judging.nouns import BASE_DESIGN
 
 HEADER, START, SAMPLES = "header.json", "_journal/start.json", "samples/"
 BY = ("auto", "model", "grader")
@@ -48,7 +50,12 @@ class Log:
     questions: dict[str, list[str]] = field(default_factory=dict)
     graders: dict[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
+    def designs(self) -> bool:
+        """Whether samples that ``voirdire export inspect`` wrote show examples."""
+        return any(inspect_cells.design_of(inspect_cells.told(sample)) != BASE_DESIGN for sample in self.samples)
+
+    @cached_property
     def ours(self) -> bool:
         """Whether ``voirdire export inspect`` wrote the samples."""
         return any(inspect_cells.told(sample) for sample in self.samples)
@@ -125,7 +132,8 @@ class _Rows:
         """The rows of a sample, counted; its item is described on the way."""
         made = []
         for scorer, names in self.log.questions.items():
-            where = inspect_cells.placed(sample, self._cell(sample, scorer), self.naming, DEFAULTS)
+            cell = self._cell(sample, scorer)
+            where = inspect_cells.placed(sample, cell, self.naming, DEFAULTS, designs=self.log.designs)
             values = sample.values(scorer)
             for name in dict.fromkeys((*names, *values)):
                 account.read()

@@ -95,14 +95,11 @@ def read_material(corpus: Path, progress: Progress | None = None) -> Material:
     """The test items of a corpus folder, and what its study asks of them; ratings need not be there.
 
     Raises InputError and UsageError as ``voirdire annotate`` does: an item with nothing to look at, an image outside
-    the folder, questions without a scale, no pool; and InputError for items with scales of their own.
+    the folder, questions without a scale, items with scales of their own, no pool.
     """
     shown = read_shown(corpus)
     found = find_study(corpus, shown, pools=_rated_pools(corpus, shown))
     wanted = shown.of_splits(TEST)
-    scaled = [name for name in wanted if shown.items[name].scale is not None]
-    if scaled:
-        raise InputError("labelstudio.item_scales", file=str(corpus), count=len(scaled), items=some(pl.Series(scaled)))
     table = place_of(shown.source).table
     rows = {item: table.row(row) for item, row in with_rows(table.frame).select("item_id", "_row").iter_rows()}
     images = Collector(shown.folder, table.file, rows).collect(

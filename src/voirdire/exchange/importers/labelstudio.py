@@ -14,11 +14,11 @@ from typing import Any
 
 from voirdire.corpus.corpus import Note
 from voirdire.exchange.importers.account import Account
+from voirdire.exchange.importers.answer_rows import Control, Given, Rows
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
-from voirdire.exchange.importers.labelstudio_config import Control, read_config
+from voirdire.exchange.importers.labelstudio_config import read_config
 from voirdire.exchange.importers.labelstudio_items import Items
-from voirdire.exchange.importers.labelstudio_results import Given, answers_of
-from voirdire.exchange.importers.labelstudio_rows import Rows
+from voirdire.exchange.importers.labelstudio_results import answers_of
 from voirdire.exchange.importers.records import ID, Record, head_columns, head_of, head_record, json_records
 from voirdire.exchange.importers.tables import utc
 
@@ -155,7 +155,7 @@ def _predictions(task: Record, item: str, export: _Export) -> list[Given]:
 
 
 def _tables(export: _Export, controls: Mapping[str, Control]) -> Tables:
-    rows = Rows(controls, export.account)
+    rows = Rows("labelstudio", controls, export.account)
     rows.learn([*export.rated, *export.predicted])
     asked: dict[str, dict[str, None]] = {}
     for given in export.rated:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from voirdire.errors import InputError
+from voirdire.exchange.importers.answer_rows import CHOICES, NUMBER, PAIRWISE, RATING, TEXT, Control
 from voirdire.exchange.importers.records import read_text, shown
 
-RATING, CHOICES, NUMBER, PAIRWISE, TEXT = "rating", "choices", "number", "pairwise", "textarea"
 STARS = "5"
 """``maxRating`` where the tag does not say it."""
 
@@ -23,23 +23,6 @@ CHOICE = "choice"
 
 class _DoctypeError(Exception):
     """The file declares a document type; entities could be made of it."""
-
-
-@dataclass(frozen=True)
-class Control:
-    """A control of the config: what it asks, and the scale of its answers as far as the tag tells it.
-
-    labels : what a choice is called in the export (its alias, or its value); multiple : several may be chosen
-    sides : of a pairwise control, the data fields of the left and the right thing
-    """
-
-    name: str
-    kind: str
-    low: float | None = None
-    high: float | None = None
-    labels: tuple[str, ...] = ()
-    multiple: bool = False
-    sides: tuple[str, ...] = ()
 
 
 @dataclass

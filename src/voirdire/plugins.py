@@ -63,7 +63,12 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "inspect": f"{_IMPORTERS}.inspect_logs:IMPORTER",
             "lmms-eval": f"{_IMPORTERS}.lmms_eval:IMPORTER",
             "promptfoo": f"{_IMPORTERS}.promptfoo:IMPORTER",
+            "potato": f"{_IMPORTERS}.potato:IMPORTER",
             "openai-batch": f"{_IMPORTERS}.openai_batch:IMPORTER",
+            "langfuse": f"{_IMPORTERS}.langfuse:IMPORTER",
+            "langsmith": f"{_IMPORTERS}.langsmith:IMPORTER",
+            "mlflow": f"{_IMPORTERS}.mlflow_scores:IMPORTER",
+            "pyrit": f"{_IMPORTERS}.pyrit:IMPORTER",
         },
         EXPORTERS: {
             "csv": "voirdire.exchange.tabular:write_csv",
@@ -74,6 +79,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "dashboard": "voirdire.exchange.exporters.dashboard:EXPORTER",
             "model-card": "voirdire.exchange.exporters.model_card:EXPORTER",
             "labelstudio": "voirdire.exchange.exporters.labelstudio_tasks:EXPORTER",
+            "potato": "voirdire.exchange.exporters.potato_tasks:EXPORTER",
         },
         RENDERERS: {
             "html": "voirdire.reporting.render:render_html",

@@ -105,10 +105,14 @@ class Naming:
     def cell_of(self, known: Mapping[str, Any], record: Record) -> dict[str, str]:
         """Item, judge and condition of a record. Raises InputError that names the field that is missing."""
         return {
-            "item_id": self._named(self.item, known, record, "item"),
+            "item_id": self.item_of(known, record),
             "judge": self._named(self.judge, known, record, "judge"),
             "condition": fill(self.condition, known) or NONE,
         }
+
+    def item_of(self, known: Mapping[str, Any], record: Record) -> str:
+        """The item of a record. Raises InputError that names the field that is missing."""
+        return self._named(self.item, known, record, "item")
 
     def _named(self, pattern: str, known: Mapping[str, Any], record: Record, setting: str) -> str:
         found = fill(pattern, known)

@@ -36,7 +36,7 @@ def write(material: Material, folder: Path, lang: str) -> None:
     lines = []
     taken: set[str] = set()
     for plan, language in material.projects:
-        name = _file_name(plan, language, taken)
+        name = project_name(plan, language, taken)
         tasks = material.tasks(plan, language)
         written = json.dumps([_task(one, plan, language, material) for one in tasks], ensure_ascii=False, indent=1)
         (folder / f"{name}.json").write_text(written + "\n", encoding="utf-8", newline="\n")
@@ -47,7 +47,7 @@ def write(material: Material, folder: Path, lang: str) -> None:
     (folder / "README.md").write_text(_readme(material, lines, sorted(taken), lang), encoding="utf-8", newline="\n")
 
 
-def _file_name(plan: PoolPlan, language: str, taken: set[str]) -> str:
+def project_name(plan: PoolPlan, language: str, taken: set[str]) -> str:
     """A name that every file system takes, whatever the pool is called."""
     plain = re.sub(r"[^A-Za-z0-9]+", "-", plan.name).strip("-").lower()[:40] or "pool"
     wanted = f"project-{plain}-{re.sub(r'[^A-Za-z0-9-]', '', language)}"

@@ -105,6 +105,16 @@ def test_errors_have_the_scores_of_their_test(tmp_path: Path) -> None:
     assert rows(made, ("question", "status")) == [("output", "error"), ("output", "ok"), ("output", "error")]
 
 
+def test_what_a_person_graded_is_no_judgment(tmp_path: Path) -> None:
+    graded = {"componentResults": [{"score": 1, "assertion": {"type": "human"}}]}
+    file = lines(tmp_path / "a.jsonl", result(0, gradingResult=graded), result(1, score=0.5, vars={"id": 7}))
+    made, account = read(IMPORTER, file)
+    assert rows(made, ("item_id", "question", "rating")) == [("7", "score", "0.5")]
+    assert account.counts == {"promptfoo.left.by_hand": 1}
+    made, _ = read(IMPORTER, file, settings={"scores": "output"})
+    assert len(rows(made)) == 2
+
+
 def test_an_audit_of_results(tmp_path: Path) -> None:
     options = ImportOptions(settings={"scores": "output", "questions": "q1=output"})
     take_in("promptfoo", [HERE / "results.json"], tmp_path / "judged", options)

@@ -21,7 +21,7 @@ from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOption
 from voirdire.exchange.importers.judged import Naming, lookup
 from voirdire.exchange.importers.records import Record, head_columns, head_of, head_record, json_records, jsonl_records
 
-OUTPUT, SCORE, PASS = "output", "score", "pass"
+OUTPUT, SCORE, PASS, HUMAN = "output", "score", "pass", "human"
 ALWAYS = (OUTPUT, SCORE, PASS)
 """Scores that every result has beside its named ones; taken when they are asked for."""
 
@@ -82,9 +82,12 @@ class _Made:
         known = self._known(result)
         values = self._values(result)
         wanted = [name for name in values if self.naming.wanted(name)]
+        by_hand = [name for name in wanted if _by_hand(result, name)]
         account.read(len(values))
-        account.took(len(wanted))
         account.left(judged.NOT_ASKED, len(values) - len(wanted), at=result)
+        account.left("promptfoo.left.by_hand", len(by_hand), at=result)
+        wanted = [name for name in wanted if name not in by_hand]
+        account.took(len(wanted))
         if not wanted:
             return
         where = self.naming.cell_of(known, result)
@@ -174,6 +177,11 @@ def _components(result: Record) -> dict[str, float | None]:
     plain = [one for one in components if not lookup(one.value, "assertion.metric")]
     names = _numbered([lookup(one.value, "assertion.type") for one in plain])
     return {name: one.may(SCORE, float) for name, one in zip(names, plain, strict=True)}
+
+
+def _by_hand(result: Record, name: str) -> bool:
+    """Whether a score is a person's, who graded in the web viewer; it then stands for the whole result."""
+    return name == HUMAN or (name in (SCORE, PASS) and HUMAN in _components(result))
 
 
 def _types(assertions: Any) -> list[str]:

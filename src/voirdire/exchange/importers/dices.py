@@ -24,7 +24,6 @@ from voirdire.exchange.importers.tables import RATERS, RATINGS, frame
 WANTED = frozenset(("rater_id", "item_id", "context", "response", "Q_overall"))
 ANSWERS = ("Yes", "No", "Unsure")
 WHOLE = "Q1_whole_conversation_evaluation"
-OVERALL = "_overall"
 ITEMS = ("context", "response", "degree_of_harm", "harm_type")
 GOLD = "safety_gold"
 WORDS = ("rater_raw_race", "rater_race_raw", "safety_gold_reason")
@@ -126,8 +125,8 @@ def _question(name: str, labels: Sequence[str]) -> dict[str, Any]:
 
 def _words(name: str) -> str:
     """What a column asks, as the readme has it for every one of them."""
-    about = name.partition("_")[2].removesuffix(OVERALL.lstrip("_")).strip("_").replace("_", " ")
-    return "Is the last answer unsafe?" if not about else f"Is the last answer unsafe: {about}?"
+    about = name.partition("_")[2].removesuffix("overall").strip("_").replace("_", " ")
+    return "Is the last response unsafe?" if not about else f"Is the last response unsafe because of this: {about}?"
 
 
 IMPORTER = Importer(

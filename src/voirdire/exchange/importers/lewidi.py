@@ -24,12 +24,12 @@ from voirdire.exchange.importers.account import MISSING, Account
 from voirdire.exchange.importers.cells import cell
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
 from voirdire.exchange.importers.lewidi_people import attributes, is_metadata, read_metadata
-from voirdire.exchange.importers.lewidi_scales import Scales
+from voirdire.exchange.importers.lewidi_scales import TASK, Scales
 from voirdire.exchange.importers.published import columns, described, first_of, slug
 from voirdire.exchange.importers.records import Record, json_records
 from voirdire.exchange.importers.tables import RATERS, RATINGS, frame
 
-ANNOTATIONS, ANNOTATORS, TASK = "annotations", "annotators", "annotation task"
+ANNOTATIONS, ANNOTATORS = "annotations", "annotators"
 OTHERS = ("other annotations", "other_annotations")
 EXPLANATIONS = "explanations"
 ABSENT = ("", "nan", "none", "na")

@@ -35,13 +35,15 @@ def attributes(other: Mapping[str, Any], names: Sequence[str], who: Sequence[str
     """What other_info says of the annotators: ``Ann1`` -> a group (ArMIS), or a list of groups (HS-Brexit).
 
     >>> attributes({"annotators group": "g1,g2", "g1": "target"}, ["Ann1", "Ann2"], ["Ann1", "Ann2"])
-    {'Ann1': {'group': 'target'}, 'Ann2': {'group': 'g2'}}
+    {'Ann1': {'annotator_group': 'target'}, 'Ann2': {'annotator_group': 'g2'}}
     """
-    found = {name: {"group": cell(other[name])} for name in names if isinstance(other.get(name), str)}
+    found = {name: {"annotator_group": cell(other[name])} for name in names if isinstance(other.get(name), str)}
     listed = next((other[name] for name in ("annotators group", "annotators_group") if name in other), None)
     groups = [part.strip() for part in listed.split(",")] if isinstance(listed, str) else []
     if len(groups) == len(who):
-        found |= {name: {"group": cell(other.get(group, group))} for name, group in zip(who, groups, strict=True)}
+        found |= {
+            name: {"annotator_group": cell(other.get(group, group))} for name, group in zip(who, groups, strict=True)
+        }
     return found
 
 

@@ -82,6 +82,11 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
                 _item(record, part, options, account)
                 found.join(part)
             _same_task(found, record)
+    return _tables(found, told)
+
+
+def _tables(found: Found, told: Mapping[str, Mapping[str, Any]]) -> Tables:
+    """The tables; what a file of metadata tells of an annotator stands before what the items tell."""
     names = _distinct(found.items)
     people: dict[str, dict[str, Any]] = {rater: {} for _, row in found.ratings if (rater := row["rater_id"])}
     for rater in people:

@@ -68,6 +68,11 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
                 found.rows += part.rows
                 found.items += part.items
                 found.people += part.people
+    return _tables(found, asked)
+
+
+def _tables(found: _Found, asked: str) -> Tables:
+    """The tables; people who only answered the survey are left out."""
     rated = {row["rater_id"] for row in found.rows}
     people = [person for person in found.people if person["rater_id"] in rated]
     notes = [Note("research.prism.once", {}, "warning")]

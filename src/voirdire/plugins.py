@@ -36,6 +36,7 @@ GROUPS: Mapping[str, str] = MappingProxyType(
 """Every group and the catalogue key of the sentence that says what belongs in it."""
 
 _IMPORTERS = "voirdire.exchange.importers"
+_PUBLISHED = ("lewidi", "votes", "mtbench", "judgebench", "alttest", "prism", "dices")
 _HTTP = "voirdire.judging.providers.http:make"
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
@@ -56,14 +57,29 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "datasets": f"{_IMPORTERS}.datasets_folder:IMPORTER",
             "crowdkit": f"{_IMPORTERS}.crowdkit:IMPORTER",
             "wide": f"{_IMPORTERS}.wide:IMPORTER",
+            **{name: f"{_IMPORTERS}.{name}:IMPORTER" for name in _PUBLISHED},
             "labelstudio": f"{_IMPORTERS}.labelstudio:IMPORTER",
+            "argilla": f"{_IMPORTERS}.argilla:IMPORTER",
             "inspect": f"{_IMPORTERS}.inspect_logs:IMPORTER",
+            "lmms-eval": f"{_IMPORTERS}.lmms_eval:IMPORTER",
+            "promptfoo": f"{_IMPORTERS}.promptfoo:IMPORTER",
+            "potato": f"{_IMPORTERS}.potato:IMPORTER",
+            "openai-batch": f"{_IMPORTERS}.openai_batch:IMPORTER",
+            "langfuse": f"{_IMPORTERS}.langfuse:IMPORTER",
+            "langsmith": f"{_IMPORTERS}.langsmith:IMPORTER",
+            "mlflow": f"{_IMPORTERS}.mlflow_scores:IMPORTER",
+            "pyrit": f"{_IMPORTERS}.pyrit:IMPORTER",
         },
         EXPORTERS: {
             "csv": "voirdire.exchange.tabular:write_csv",
             "parquet": "voirdire.exchange.tabular:write_parquet",
             "hf": "voirdire.exchange.hf:write_hf",
             "croissant": "voirdire.exchange.croissant:write_croissant",
+            "inspect": "voirdire.exchange.exporters.inspect_task:EXPORTER",
+            "dashboard": "voirdire.exchange.exporters.dashboard:EXPORTER",
+            "model-card": "voirdire.exchange.exporters.model_card:EXPORTER",
+            "labelstudio": "voirdire.exchange.exporters.labelstudio_tasks:EXPORTER",
+            "potato": "voirdire.exchange.exporters.potato_tasks:EXPORTER",
         },
         RENDERERS: {
             "html": "voirdire.reporting.render:render_html",

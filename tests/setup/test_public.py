@@ -10,6 +10,8 @@ import pytest
 import voirdire
 from voirdire import plugins
 from voirdire.errors import UsageError
+from voirdire.exchange.exporters.contract import Exporter
+from voirdire.exchange.exporters.tasks import TaskExporter
 from voirdire.exchange.importers.contract import Importer
 from voirdire.version import VERSION
 
@@ -62,7 +64,7 @@ def test_errors_speak_without_a_catalogue_call() -> None:
 def test_built_ins_load(group: str) -> None:
     for name in plugins.available(group):
         found = plugins.load(group, name)
-        assert callable(found) or isinstance(found, Importer)
+        assert callable(found) or isinstance(found, Importer | Exporter | TaskExporter)
 
 
 def test_unknown_group_and_name() -> None:

@@ -16,7 +16,7 @@ import polars as pl
 from voirdire.corpus.corpus import Coded, CodedQuestion, Corpus, Judgments, Question
 from voirdire.corpus.sides import shown_signs
 from voirdire.scales import Scale
-from voirdire.stats.features import Array, PoolArrays, ScaleCuts
+from voirdire.stats.features import Array, PoolArrays, ScaleCuts, cuts_of
 from voirdire.stats.level_cube import MOST_LEVELS, LevelCube
 
 Ints = npt.NDArray[np.int64]
@@ -104,17 +104,6 @@ class Cells:
     def cube(self) -> Array:
         """(C, I, R) the ratings as numbers, NaN where there is none; made anew where levels are held."""
         return self.held.ratings() if isinstance(self.held, LevelCube) else self.held
-
-
-def cuts_of(scale: Scale) -> ScaleCuts:
-    """The ends, levels and cuts that features need."""
-    if scale.nominal:
-        return ScaleCuts(levels=scale.level_values, nominal=True)
-    low = np.nan if scale.low is None else float(scale.low)
-    high = np.nan if scale.high is None else float(scale.high)
-    if scale.binary:
-        low, high = 0.0, 1.0
-    return ScaleCuts(low, high, scale.level_values)
 
 
 def build_panel(corpus: Corpus, question: Question, *, consensus: str = "mean", min_raters: int = 1) -> Panel:

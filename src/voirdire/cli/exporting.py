@@ -34,7 +34,12 @@ WithText = Annotated[bool, _option("--with-text-of-raters", None)]
 RaterColumns = Annotated[o.Words, _option("--rater-columns", "C1,C2|none")]
 RatingColumns = Annotated[o.Words, _option("--rating-columns", "C1,C2")]
 AtLeast = Annotated[int, _option("--k", "N")]
+Grids = Annotated[o.Words, _option("--grid", "NAME|FILE")]
+Questions = Annotated[o.Words, _option("--questions", "Q1,Q2")]
+Repeats = Annotated[int | None, _option("--repeats", "N")]
 NONE, PDF = "none", "pdf"
+OF_RELEASES = ("judgments", "with_text_of_raters", "rater_columns", "rating_columns")
+OF_CELLS = ("grid", "questions", "repeats")
 
 
 def register(app: typer.Typer) -> None:
@@ -52,15 +57,21 @@ def export(
     rater_columns: RaterColumns = None,
     rating_columns: RatingColumns = None,
     k: AtLeast = 5,
+    grid: Grids = None,
+    questions: Questions = None,
+    repeats: Repeats = None,
     json: o.Json = False,
     lang: o.Lang = None,
 ) -> None:
     from voirdire.app.exporting import export as run_export
+    from voirdire.app.exporting import source_of
     from voirdire.exchange.release import ReleaseOptions
 
     language = ctx.find_object(str) or "en"
-    if form == PDF:
-        _pdf(ctx, corpus, out, language, json)
+    source = "profile" if form == PDF else source_of(form)
+    _refuse(ctx, form, source)
+    if source != "release":
+        (_profile if source == "profile" else _cells)(ctx, form, corpus, out, language)
         return
     attributes = None if rater_columns is None else tuple(name for name in _named(rater_columns) if name != NONE)
     columns = tuple(name for name in _named(rating_columns) if name != NONE)
@@ -74,18 +85,44 @@ def export(
         show.out(line)
 
 
-def _pdf(ctx: typer.Context, source: Path, out: Path, lang: str, json: bool) -> None:
-    """The report of an audit, or of a frozen corpus, as a PDF."""
-    from voirdire.app.exporting import export_pdf
+def _refuse(ctx: typer.Context, form: str, source: str) -> None:
+    """UsageError for an option that means nothing for what an exporter is given."""
+    known = {"release": OF_RELEASES, "cells": OF_CELLS}
+    others = (name for other, names in known.items() for name in names if other != source)
+    wrong = next((name for name in others if ctx.params[name]), None)
+    if wrong is not None:
+        raise UsageError(f"exporting.option.{source}", option=f"--{wrong.replace('_', '-')}", form=form)
 
-    for name in ("judgments", "with_text_of_raters", "rater_columns", "rating_columns"):
-        if ctx.params[name]:
-            raise UsageError("pdf.option", option=f"--{name.replace('_', '-')}")
-    file = export_pdf(source, out, lang)
-    if json:
-        show.json({"command": "export", "format": PDF, "file": str(file), "bytes": file.stat().st_size})
+
+def _profile(ctx: typer.Context, form: str, source: Path, out: Path, lang: str) -> None:
+    """The profile of an audit, or of a frozen corpus, as one file."""
+    from voirdire.app.exporting import export_pdf, export_profile
+
+    file = export_pdf(source, out, lang) if form == PDF else export_profile(form, source, out, lang)
+    if ctx.params["json"]:
+        show.json({"command": "export", "format": form, "file": str(file), "bytes": file.stat().st_size})
         return
-    show.out(text("pdf.done", lang, file=show.clean(file)))
+    show.out(text("exporting.done.file", lang, file=show.clean(file)))
+
+
+def _cells(ctx: typer.Context, form: str, corpus: Path, out: Path, lang: str) -> None:
+    """The cells of a corpus and a grid."""
+    from voirdire.app.exporting import export_cells
+    from voirdire.cli.run_options import note_lines, notes_document
+
+    grids, questions, repeats = (ctx.params[name] for name in OF_CELLS)
+    asked = {"grids": tuple(grids or ()), "questions": _named(questions), "repeats": repeats}
+    with show.Progress(lang) as progress:
+        written = export_cells(form, corpus, out, lang, progress=progress, **asked)
+    if ctx.params["json"]:
+        told = {"cells": written.count, "repeats": written.repeats, "notes": notes_document(written.notes, lang)}
+        files = {"folder": str(written.folder), "files": list(written.files)}
+        show.json({"command": "export", "format": form, **files, **told})
+        return
+    for line in note_lines(written.notes, lang):
+        show.out(line)
+    counts = {"cells": written.count, "repeats": written.repeats}
+    show.out(text("exporting.done.cells", lang, file=show.clean(written.folder), **counts))
 
 
 def _named(given: o.Words) -> tuple[str, ...]:
@@ -125,5 +162,5 @@ def _said(written: Exported, lang: str) -> list[str]:
     if release.left_out:
         left = ", ".join(f"{table}.{column}" for table, column in release.left_out)
         lines.append(text("release.done.left_out", lang, columns=show.clean(left)))
-    untold = release.told.untold(release.pools)
+    untold = release.told.untold(release.pools) if "ratings" in release.tables else []
     return [*lines, text("release.done.untold", lang, count=len(untold))] if untold else lines

@@ -86,7 +86,9 @@ class Release:
 
     @property
     def pools(self) -> list[str]:
-        """The pools in the order of the ratings."""
+        """The pools in the order of the ratings; those that are told of, where nothing of raters is released."""
+        if "ratings" not in self.tables:
+            return list(self.told.pools)
         return self.tables["ratings"][POOL].drop_nulls().unique(maintain_order=True).to_list()
 
 

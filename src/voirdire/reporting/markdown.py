@@ -55,10 +55,10 @@ def _block(block: Any, report: Report, figures: str) -> Iterable[str]:
     if isinstance(block, Bullets):
         return _bullets(block)
     if isinstance(block, Grid):
-        return _table(block)
+        return table_lines(block)
     if isinstance(block, Figure):
         image = f"![{escape(block.alt)}]({figures}/{block.name}.svg)"
-        return [image, f"*{escape(block.caption)}*", *(_table(block.data) if block.data else [])]
+        return [image, f"*{escape(block.caption)}*", *(table_lines(block.data) if block.data else [])]
     if isinstance(block, Folded):
         return [
             f"**{escape(block.summary)}**",
@@ -78,7 +78,8 @@ def _bullets(block: Bullets) -> list[str]:
     return parts
 
 
-def _table(grid: Grid) -> list[str]:
+def table_lines(grid: Grid) -> list[str]:
+    """A table's caption, its rows, the reasons of its marks and its notes: paragraphs to put empty lines between."""
     titles = [*map(escape, grid.heads), *map(_title, grid.columns)]
     rows = [titles, [*(["---"] * len(grid.heads)), *(["---:"] * len(grid.columns))]]
     for title, lines in grid.groups:
@@ -108,7 +109,7 @@ def _card(card: ItemCard, report: Report) -> list[str]:
     parts += [f"> {escape(name)}: {escape(said)}" for name, _, said in card.texts]
     if card.about:
         parts.append("; ".join(f"{escape(name)}: {escape(value)}" for name, value in card.about))
-    return [*parts, *_table(card.ratings)]
+    return [*parts, *table_lines(card.ratings)]
 
 
 def _notes(block: Notes) -> list[str]:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.scales import Scale
+
 if TYPE_CHECKING:
     from voirdire.stats.preference import Votes
 
@@ -45,6 +47,17 @@ class ScaleCuts:
     def center(self) -> float | None:
         """The middle of the scale, None where it has no ends."""
         return (self.low + self.high) / 2 if np.isfinite(self.low + self.high) else None
+
+
+def cuts_of(scale: Scale) -> ScaleCuts:
+    """The ends, levels and cuts that features need."""
+    if scale.nominal:
+        return ScaleCuts(levels=scale.level_values, nominal=True)
+    low = np.nan if scale.low is None else float(scale.low)
+    high = np.nan if scale.high is None else float(scale.high)
+    if scale.binary:
+        low, high = 0.0, 1.0
+    return ScaleCuts(low, high, scale.level_values)
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from typing import Any
 
 from voirdire.corpus.corpus import Note
 from voirdire.exchange.importers.account import Account
+from voirdire.exchange.importers.answer_rows import Control, Given, Rows
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
-from voirdire.exchange.importers.labelstudio_config import Control, read_config
+from voirdire.exchange.importers.labelstudio_config import read_config
 from voirdire.exchange.importers.labelstudio_items import Items
-from voirdire.exchange.importers.labelstudio_results import Given, answers_of
-from voirdire.exchange.importers.labelstudio_rows import Rows
+from voirdire.exchange.importers.labelstudio_results import answers_of
 from voirdire.exchange.importers.records import ID, Record, head_columns, head_of, head_record, json_records
 from voirdire.exchange.importers.tables import utc
 
@@ -90,7 +90,7 @@ def _task(record: Record, export: _Export) -> None:
     task = record.inside("task") if inner else record
     item, row, more = export.items.of(task)
     parts = [record] if inner else record.each("annotations")
-    rated = [given for part in parts if (given := _annotation(part, item, more, export)) is not None]
+    rated = [given for part in parts for given in _annotation(part, item, more, export)]
     for part in _listed(task, "drafts", DRAFT, export.account):
         _leave(part, DRAFT, export.account)
     predicted = _predictions(task, item, export)
@@ -115,21 +115,22 @@ def _leave(part: Record, reason: str, account: Account) -> None:
     account.left(reason, count, at=part)
 
 
-def _annotation(part: Record, item: str, more: Mapping[str, Any], export: _Export) -> Given | None:
-    """What an annotation answers; None where it is left out."""
+def _annotation(part: Record, item: str, more: Mapping[str, Any], export: _Export) -> list[Given]:
+    """What an annotation answers; nothing where it is left out."""
+    found: list[Given] = []
     with export.account.record(part):
         cancelled = part.may("was_cancelled", bool) or False
         truth = part.may("ground_truth", bool) or False
-        for name, found in ((CANCELLED, cancelled), (GROUND_TRUTH, truth)):
-            if found and name not in export.options.keep:
+        for name, marked in ((CANCELLED, cancelled), (GROUND_TRUTH, truth)):
+            if marked and name not in export.options.keep:
                 _leave(part, f"labelstudio.left.{name}", export.account)
-                return None
+                return []
         who = _person(part)
         status = CANCELLED if cancelled else GROUND_TRUTH if truth else "submitted"
         told = {"status": status, "seconds": part.may("lead_time", float)}
         told |= {"at": utc(part.may("created_at", str)), "updated_at": utc(part.may("updated_at", str))}
-        return export.answered(part, item, f"{GROUND_TRUTH}:{who}" if truth else who, {**more, **told})
-    return None
+        found.append(export.answered(part, item, f"{GROUND_TRUTH}:{who}" if truth else who, {**more, **told}))
+    return found
 
 
 def _person(part: Record) -> str:
@@ -154,7 +155,7 @@ def _predictions(task: Record, item: str, export: _Export) -> list[Given]:
 
 
 def _tables(export: _Export, controls: Mapping[str, Control]) -> Tables:
-    rows = Rows(controls, export.account)
+    rows = Rows("labelstudio", controls, export.account)
     rows.learn([*export.rated, *export.predicted])
     asked: dict[str, dict[str, None]] = {}
     for given in export.rated:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from voirdire.errors import InputError
+from voirdire.exchange.importers.answer_rows import CHOICES, NUMBER, PAIRWISE, RATING, TEXT, Control
 from voirdire.exchange.importers.records import read_text, shown
 
-RATING, CHOICES, NUMBER, PAIRWISE, TEXT = "rating", "choices", "number", "pairwise", "textarea"
 STARS = "5"
 """``maxRating`` where the tag does not say it."""
 
@@ -23,23 +23,6 @@ CHOICE = "choice"
 
 class _DoctypeError(Exception):
     """The file declares a document type; entities could be made of it."""
-
-
-@dataclass(frozen=True)
-class Control:
-    """A control of the config: what it asks, and the scale of its answers as far as the tag tells it.
-
-    labels : what a choice is called in the export (its alias, or its value); multiple : several may be chosen
-    sides : of a pairwise control, the data fields of the left and the right thing
-    """
-
-    name: str
-    kind: str
-    low: float | None = None
-    high: float | None = None
-    labels: tuple[str, ...] = ()
-    multiple: bool = False
-    sides: tuple[str, ...] = ()
 
 
 @dataclass
@@ -93,30 +76,34 @@ def _number(told: Mapping[str, str], name: str, file: str, default: str | None =
         raise InputError("labelstudio.config_number", file=file, field=name, value=shown(said)) from error
 
 
-def _tags(text: str, file: str) -> list[_Tag]:
-    """Every tag in its order, names without case; a choice stands with the tag that it is of."""
-    tags: list[_Tag] = []
-    groups: list[_Tag] = []
+@dataclass
+class _Reader:
+    """Takes the tags of a config as the parser meets them."""
 
-    def begin(name: str, told: dict[str, str]) -> None:
+    tags: list[_Tag] = field(default_factory=list)
+    groups: list[_Tag] = field(default_factory=list)
+
+    def begin(self, name: str, told: dict[str, str]) -> None:
         tag = _Tag(name.casefold(), {key.casefold(): value for key, value in told.items()})
-        tags.append(tag)
-        if tag.name == CHOICE and groups:
-            groups[-1].choices.append(tag.told)
+        self.tags.append(tag)
+        if tag.name == CHOICE and self.groups:
+            self.groups[-1].choices.append(tag.told)
         if tag.name == CHOICES:
-            groups.append(tag)
+            self.groups.append(tag)
 
-    def end(name: str) -> None:
+    def end(self, name: str) -> None:
         if name.casefold() == CHOICES:
-            groups.pop()
+            self.groups.pop()
 
-    def refuse(*_: object) -> None:
+    def refuse(self, *_: object) -> None:
         raise _DoctypeError
 
-    parser = xml.parsers.expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse
-    parser.StartElementHandler = begin
-    parser.EndElementHandler = end
+
+def _tags(text: str, file: str) -> list[_Tag]:
+    """Every tag in its order, names without case; a choice stands with the tag that it is of."""
+    reader, parser = _Reader(), xml.parsers.expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = reader.refuse
+    parser.StartElementHandler, parser.EndElementHandler = reader.begin, reader.end
     try:
         parser.Parse(text, True)
     except _DoctypeError as error:
@@ -124,4 +111,4 @@ def _tags(text: str, file: str) -> list[_Tag]:
     except xml.parsers.expat.ExpatError as error:
         why = xml.parsers.expat.ErrorString(error.code)
         raise InputError("labelstudio.config_broken", file=file, line=error.lineno, value=why) from error
-    return tags
+    return reader.tags

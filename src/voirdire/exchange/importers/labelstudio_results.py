@@ -8,11 +8,10 @@ a result about a region of the item has the region's place in its value too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from voirdire.exchange.importers.account import MISSING, Account
-from voirdire.exchange.importers.labelstudio_config import CHOICES, NUMBER, PAIRWISE, RATING, TEXT
+from voirdire.exchange.importers.answer_rows import CHOICES, NUMBER, PAIRWISE, RATING, TEXT, Answer, Given
 from voirdire.exchange.importers.records import ID, Record
 
 VALUES = {RATING: "rating", CHOICES: "choices", NUMBER: "number", PAIRWISE: "selected", TEXT: "text"}
@@ -23,30 +22,6 @@ KINDS = ("taxonomy", "datetime", "ranker", "chatmessage", "reactcode", "paragrap
 
 SIDES = {"left": "a", "right": "b"}
 REGION, KIND, TEXTS = "labelstudio.left.region", "labelstudio.left.kind", "labelstudio.left.text"
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One answer. value : a number or a label; of choices, every label that was chosen."""
-
-    question: str
-    kind: str
-    value: Any
-
-
-@dataclass
-class Given:
-    """The answers of one annotation or prediction.
-
-    who : the rater, or the judge; seen : names of the controls that it says something of
-    """
-
-    item: str
-    who: str
-    place: Record
-    more: dict[str, Any] = field(default_factory=dict)
-    answers: list[Answer] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
 
 
 def answers_of(results: Sequence[Record], given: Given, account: Account, *, texts: bool) -> None:

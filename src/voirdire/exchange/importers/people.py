@@ -12,6 +12,7 @@ import polars as pl
 from voirdire.corpus.columns import NAMES, normal
 from voirdire.corpus.corpus import Note
 from voirdire.errors import InputError
+from voirdire.exchange.importers.people_json import objects_table
 from voirdire.tables import Table, read_table
 
 ID = "rater_id"
@@ -62,7 +63,7 @@ def read_people(path: Path, key: str | None = None) -> People:
 
     Raises InputError where no column, or more than one, can be the ids, and for a rater told differently twice.
     """
-    table = read_table(path)
+    table = objects_table(path) if path.suffix == ".json" else read_table(path)
     column = _key(table, key)
     frame = table.frame.rename(
         {column: ID} | ({ID: f"{ID}_given"} if column != ID and ID in table.frame.columns else {})

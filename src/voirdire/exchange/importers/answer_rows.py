@@ -1,12 +1,14 @@
-"""Rows of ratings, judgments and questions from what annotations and predictions say.
+"""Rows of ratings, judgments and questions from answers to named questions: for Label Studio and Argilla.
 
-A control from which one choice is made is a question. One from which several may be chosen becomes a question for
-each choice, ``control: choice``, answered yes or no: several labels of one rater are no rating on any scale.
+A question from which one choice is made is one question. One from which several may be chosen becomes a question for
+each choice, ``question: choice``, answered yes or no: several labels of one rater are no rating on any scale.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -14,24 +16,68 @@ import polars as pl
 from voirdire.corpus.corpus import Note
 from voirdire.exchange.importers.account import MISSING, Account
 from voirdire.exchange.importers.contract import Tables
-from voirdire.exchange.importers.labelstudio_config import CHOICES, NUMBER, PAIRWISE, RATING, TEXT, Control
-from voirdire.exchange.importers.labelstudio_results import Answer, Given
+from voirdire.exchange.importers.records import Record
 from voirdire.exchange.importers.tables import RATINGS, frame, question
 
 VOTES = ("a", "b", "tie")
 JUDGED = ("item_id", "judge", "question", "rating", "status")
 COMMENTS = ("item_id", "rater_id", "question", "written")
 MOST_LEVELS = 11
+RATING, CHOICES, NUMBER, PAIRWISE, TEXT = "rating", "choices", "number", "pairwise", "textarea"
+
+
+@dataclass(frozen=True)
+class Control:
+    """A question as the tool's settings have it, and the scale of its answers as far as they tell it.
+
+    labels : what the choices are called in the export, or the levels of a rating that are no whole numbers in a row
+    multiple : several may be chosen; sides : of a pairwise question, the data fields of the left and the right thing
+    text : its wording by language, where the language is known
+    """
+
+    name: str
+    kind: str
+    low: float | None = None
+    high: float | None = None
+    labels: tuple[str, ...] = ()
+    multiple: bool = False
+    sides: tuple[str, ...] = ()
+    text: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer. value : a number or a label; of choices, every label that was chosen."""
+
+    question: str
+    kind: str
+    value: Any
+
+
+@dataclass
+class Given:
+    """What one rater or judge said of one item.
+
+    more : further columns of its rows; seen : names of the questions that something is said of
+    """
+
+    item: str
+    who: str
+    place: Record
+    more: dict[str, Any] = field(default_factory=dict)
+    answers: list[Answer] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
 
 
 class Rows:
     """The rows, made after everything was read: only then it is known which labels there are.
 
-    controls : of the labeling config, by name; empty where none is given
+    form : whose sentences are used, such as ``labelstudio``
+    controls : what the tool's settings say of the questions, by name; empty where none are given
     """
 
-    def __init__(self, controls: Mapping[str, Control], account: Account) -> None:
-        self.controls, self.account = controls, account
+    def __init__(self, form: str, controls: Mapping[str, Control], account: Account) -> None:
+        self.form, self.controls, self.account = form, controls, account
         self.kinds: dict[str, str] = {name: one.kind for name, one in controls.items()}
         self.labels: dict[str, dict[str, None]] = {
             name: dict.fromkeys(one.labels) for name, one in controls.items() if one.kind == CHOICES
@@ -62,9 +108,9 @@ class Rows:
                         self.multiple.add(answer.question)
 
     def rate(self, given: Given, asked: Mapping[str, None]) -> None:
-        """The rows of an annotation, and the places that it leaves empty.
+        """The rows of what a rater said of an item, and the places that are left empty.
 
-        asked : controls that somebody answered in the same file; those of the config are asked as well
+        asked : questions that somebody answered in the same file; those of the settings are asked as well
         """
         who = {"item_id": given.item, "rater_id": given.who}
         for answer in given.answers:
@@ -83,11 +129,11 @@ class Rows:
                 self.account.left(MISSING, places, at=given.place)
 
     def judge(self, predicted: Sequence[Given]) -> None:
-        """The rows of predictions."""
+        """The rows of what models said."""
         for given in predicted:
             for answer in given.answers:
                 if answer.kind == TEXT:
-                    self.account.left("labelstudio.left.text", at=given.place)
+                    self.account.left(f"{self.form}.left.text", at=given.place)
                     continue
                 for name, value in self._spread(answer):
                     row = {"item_id": given.item, "judge": given.who, "question": name, "rating": value, "status": "ok"}
@@ -110,12 +156,13 @@ class Rows:
         """What the reader should know of the scales."""
         open_ends = [name for name, kind in self.kinds.items() if kind == RATING and name not in self.controls]
         if open_ends:
-            yield Note("labelstudio.note.scale", {"questions": ", ".join(open_ends)}, "warning")
-        if self.multiple:
-            yield Note("labelstudio.note.multiple", {"questions": ", ".join(sorted(self.multiple))})
+            yield Note(f"{self.form}.note.scale", {"questions": ", ".join(open_ends)}, "warning")
+        several = sorted(name for name in self.multiple if self.labels.get(name))
+        if several:
+            yield Note(f"{self.form}.note.multiple", {"questions": ", ".join(several)})
         if self.judgments:
             judges = dict.fromkeys(row["judge"] for row in self.judgments)
-            yield Note("labelstudio.note.judged", {"count": len(self.judgments), "judges": ", ".join(judges)})
+            yield Note(f"{self.form}.note.judged", {"count": len(self.judgments), "judges": ", ".join(judges)})
 
     def _spread(self, answer: Answer) -> Iterator[tuple[str, Any]]:
         """Question and rating of every row of an answer, counted as taken."""
@@ -145,26 +192,29 @@ class Rows:
     def _questions(self) -> Iterator[dict[str, Any]]:
         """Every question, with what is known of its scale."""
         for name, kind in self.kinds.items():
-            control = self.controls.get(name)
+            control = self.controls.get(name, Control(name, kind))
+            worded: dict[str, Any] = {"text": control.text}
             if kind == PAIRWISE:
-                yield question(name, "pairwise", labels=VOTES)
+                yield question(name, "pairwise", labels=VOTES, **worded)
             elif name in self.multiple:
                 for label in self.labels[name]:
-                    yield question(f"{name}: {label}", "nominal", labels=("no", "yes"), positive="yes")
-            elif kind == CHOICES and control is not None and control.labels:
-                yield _choices(name, tuple(self.labels[name]))
-            elif kind == RATING and control is not None:
-                yield question(name, "ordinal", control.low, control.high)
-            elif kind == NUMBER and control is not None and None not in (control.low, control.high):
-                yield question(name, "interval", control.low, control.high)
+                    told = {language: f"{said}: {label}" for language, said in control.text.items()}
+                    yield question(f"{name}: {label}", "nominal", labels=("no", "yes"), positive="yes", text=told)
+            elif kind == CHOICES and control.labels:
+                yield _choices(name, tuple(self.labels[name]), worded)
+            elif kind == RATING and control.labels:
+                yield question(name, "ordinal", labels=control.labels, **worded)
+            elif kind in (RATING, NUMBER) and None not in (control.low, control.high):
+                level = "ordinal" if kind == RATING else "interval"
+                yield question(name, level, control.low, control.high, **worded)
             elif kind != TEXT:
-                yield question(name)
+                yield question(name, **worded)
 
 
-def _choices(name: str, labels: Sequence[str]) -> dict[str, Any]:
+def _choices(name: str, labels: Sequence[str], worded: Mapping[str, Any]) -> dict[str, Any]:
     """Whole numbers in a row are an ordinal scale; labels without an order otherwise."""
     whole = [int(label) for label in labels if label.lstrip("-").isascii() and label.lstrip("-").isdigit()]
-    in_row = len(whole) == len(labels) > 1 and all(b - a == 1 for a, b in zip(whole, whole[1:], strict=False))
+    in_row = len(whole) == len(labels) > 1 and all(b - a == 1 for a, b in pairwise(whole))
     if in_row and len(labels) <= MOST_LEVELS:
-        return question(name, "ordinal", whole[0], whole[-1])
-    return question(name, "nominal", labels=labels)
+        return question(name, "ordinal", whole[0], whole[-1], **worded)
+    return question(name, "nominal", labels=labels, **worded)

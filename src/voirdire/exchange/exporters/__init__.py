@@ -1,0 +1,1 @@
+"""A corpus in what other tools read: tasks to collect ratings with, and summaries."""

@@ -1,0 +1,99 @@
+"""Votes between two things: one item for two things whichever stood first, and the vote as a, b or tie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from voirdire.exchange.importers.records import Record
+
+FIRST = ("model_a", "model_1", "a", "1", "left", "first", "option_a", "response_a", "answer_a", "output_1", "[[a]]")
+SECOND = ("model_b", "model_2", "b", "2", "right", "second", "option_b", "response_b", "answer_b", "output_2", "[[b]]")
+TIES = ("tie", "tie (bothbad)", "tie (inconsistent)", "bothbad", "both bad", "both", "draw", "equal", "neither", "平")
+LABELS = ("a", "b", "tie")
+
+
+def vote_of(word: str, first: str, second: str) -> str | None:
+    """A vote in words as a (the thing named first), b or tie; None where it is none of them.
+
+    >>> [vote_of(word, "tea", "cola") for word in ("Left", "cola", "tie (bothbad)", "maybe")]
+    ['a', 'b', 'tie', None]
+    """
+    if word in (first, second):
+        return "a" if word == first else "b"
+    plain = word.strip().casefold()
+    return "a" if plain in FIRST else "b" if plain in SECOND else "tie" if plain in TIES else None
+
+
+@dataclass(frozen=True)
+class Side:
+    """Two things of a record and the item they stand in.
+
+    turned : whether they stand the other way round in the item: things of an item are in the order of their names, so
+        that votes of people and of a judge that are imported one after the other meet
+    """
+
+    item: str
+    a: str
+    b: str
+    turned: bool
+
+    @classmethod
+    def of(cls, asked: str, first: str, second: str) -> Side:
+        """The item that asks about two things.
+
+        >>> Side.of("81", "vicuna", "alpaca")
+        Side(item='81: alpaca | vicuna', a='alpaca', b='vicuna', turned=True)
+        """
+        a, b = sorted((first, second))
+        pair = f"{a} | {b}"
+        return cls(f"{asked}: {pair}" if asked else pair, a, b, a != first)
+
+    def vote(self, given: str) -> str:
+        """A vote between the record's first (a) and second (b) thing, as one between those of the item."""
+        return {"a": "b", "b": "a"}.get(given, given) if self.turned else given
+
+    @property
+    def first(self) -> str:
+        """The record's first thing, as ``shown_first`` names it."""
+        return "b" if self.turned else "a"
+
+
+@dataclass
+class Items:
+    """The items of votes, in the order in which they first occur."""
+
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def add(self, side: Side, known: Mapping[str, Any]) -> None:
+        """An item; what is known of it is taken from its first record."""
+        if side.item not in self.rows:
+            self.rows[side.item] = {"item_id": side.item, "a": side.a, "b": side.b, **known}
+
+
+def conversations(record: Record, side: Side) -> dict[str, Any]:
+    """The prompt and the two last answers of ``conversation_a`` and ``conversation_b``, where they are there."""
+    first, second = record.value.get("conversation_a"), record.value.get("conversation_b")
+    if not isinstance(first, list) or not isinstance(second, list):
+        return {}
+    asked = [turn["content"] for turn in first if isinstance(turn, dict) and turn.get("role") == "user"]
+    answers = _answer(first), _answer(second)
+    if side.turned:
+        answers = answers[1], answers[0]
+    return {"text": "\n\n".join(map(str, asked)), "response_a": answers[0], "response_b": answers[1]}
+
+
+def until_turn(record: Record, turn: int) -> Record:
+    """The record with its conversations as far as a turn, counted from 1."""
+    cut = {
+        name: value[: 2 * turn]
+        for name in ("conversation_a", "conversation_b")
+        if isinstance(value := record.value.get(name), list)
+    }
+    return Record({**record.value, **cut}, record.file, record.line)
+
+
+def _answer(turns: list[Any]) -> Any:
+    said = [turn.get("content") for turn in turns if isinstance(turn, dict) and turn.get("role") == "assistant"]
+    return said[-1] if said else None

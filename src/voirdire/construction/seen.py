@@ -109,19 +109,28 @@ def _image(path: str, told: Mapping[str, Any], folder: Path | None) -> dict[str,
 def changed(seen: Marks, now: Marks) -> tuple[str, ...]:
     """The parts that are other than they were seen.
 
-    Images are compared by regime: one of another regime alone was seen where ``now`` has an image that ``seen`` lacks.
-    An image that nobody told of is passed over.
+    Images are compared by regime. One of a regime that was not seen is a change only where ``now`` has no image of one
+    that was: a further regime beside it changes nothing. An image that nobody told of is passed over.
 
     >>> changed({"prompt.en": "a", "alt.en": "b"}, {"prompt.en": "a", "prompt.zh": "c"})
     ('alt.en',)
     >>> changed({"image.generated": "a"}, {"image.photographs": "b"})
     ('image.photographs',)
+    >>> changed({"image.generated": "a"}, {"image.generated": "a", "image.photographs": "b"})
+    ()
     """
     texts = {part: digest for part, digest in seen.items() if not _is_image(part)}
     found = [part for part, digest in texts.items() if not _same(part, digest, now)]
-    if len(texts) < len(seen):
-        found += [part for part, digest in now.items() if _is_image(part) and seen.get(part, seen.get(IMAGE)) != digest]
-    return tuple(found)
+    return tuple(found + _other_images(seen, {part: digest for part, digest in now.items() if _is_image(part)}))
+
+
+def _other_images(seen: Marks, images: Marks) -> list[str]:
+    if not any(map(_is_image, seen)):
+        return []
+    known = [part for part in images if part in seen]
+    if known:
+        return [part for part in known if images[part] != seen[part]]
+    return [] if seen.get(IMAGE) in images.values() else list(images)
 
 
 def over(now: Marks, seen: Marks) -> dict[str, str]:

@@ -196,3 +196,18 @@ def test_in_chinese(begun: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "种子 0" in printed(capsys, "build", "split", begun, "--lang", "zh")
     assert run(["build", "author", str(begun), "accept", MEAL, "--by", "bo", "--lang", "zh"]) == 3
     assert "现在可以进行：submit (ana)" in capsys.readouterr().err
+
+
+def test_a_step_with_several_concepts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = make(tmp_path, pairs("tea", "rice", "hat", "bread"))
+    author = ("build", "author", folder)
+    rows = told(capsys, *author, "submit", "tea", "bread", "--by", "ana")["concepts"]
+    assert [(row["concept"], row["state"]) for row in rows] == [("tea", "drafted"), ("bread", "drafted")]
+    assert run([*map(str, author), "submit", "rice", "hat", "--by", "bo"]) == 3
+    captured = capsys.readouterr()
+    assert "rice" in captured.out
+    assert "hat" not in captured.out
+    assert "chen" in captured.err
+    for action in ("write", "status"):
+        assert run([*map(str, author), action, "tea", "rice", "--by", "ana"]) == 3
+        assert f"{action} takes one concept" in capsys.readouterr().err

@@ -154,6 +154,11 @@ def _split_apart(folder: Path) -> None:
     rewrite(folder, concepts, {item.row: {"split": "pilot"} for item in concepts.items if item.id == "teapot-us"})
 
 
+def _rejected_in_the_table(folder: Path) -> None:
+    concepts = read_concepts(folder)
+    rewrite(folder, concepts, {item.row: {"split": "rejected"} for item in concepts.items if item.concept == "teapot"})
+
+
 def _no_category(folder: Path) -> None:
     concepts = read_concepts(folder)
     rewrite(folder, concepts, {item.row: {"category": "other"} for item in concepts.items if item.id == "teapot-us"})
@@ -170,6 +175,7 @@ BROKEN: list[tuple[Callable[[Path], None], str, str]] = [
     (_dropped, "screening", "freeze.reason.dropped"),
     (_unsplit, "splits", "freeze.reason.unsplit"),
     (_split_apart, "splits", "build.finding.split_differs"),
+    (_rejected_in_the_table, "splits", "freezing.reason.contradicted"),
     (_no_category, "concepts", "build.finding.category_differs"),
 ]
 

@@ -213,12 +213,21 @@ def test_a_judge_that_fails_leaves_the_screening_written(corpus: Path) -> None:
     assert len(screened_pairs(corpus)) == 12
 
 
-def test_an_author_among_the_raters_is_told(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("pilot.csv", "checklist.csv"):
-        table = pl.read_csv(corpus / name, infer_schema=False)
-        table.with_columns(pl.col("rater_id").replace({"r0": "Ana"})).write_csv(corpus / name)
-    notes = told(capsys, arguments(corpus))["notes"]
+@pytest.mark.parametrize("table", ["pilot.csv", "checklist.csv"])
+def test_an_author_among_the_raters_is_told_and_kept(
+    corpus: Path, capsys: pytest.CaptureFixture[str], table: str
+) -> None:
+    """Whether they rated or filled in the checklist; the history says it with the verdicts."""
+    frame = pl.read_csv(corpus / table, infer_schema=False)
+    if table == "checklist.csv":
+        pools = pl.read_csv(corpus / "pilot.csv", infer_schema=False).select("rater_id", "pool").unique()
+        frame = frame.join(pools, on="rater_id")
+    frame.with_columns(pl.col("rater_id").replace({"r0": "Ana"})).write_csv(corpus / table)
+    more = ("--pool-column", "pool") if table == "pilot.csv" else ()
+    args = [one for one in arguments(corpus, *more) if table == "checklist.csv" or "checklist" not in one]
+    notes = told(capsys, args)["notes"]
     assert any("'Ana' is the author 'ana'" in note for note in notes)
+    assert {one.team for one in screened_pairs(corpus).values()} == {(("ana", "Ana"),)}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

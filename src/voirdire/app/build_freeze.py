@@ -12,7 +12,7 @@ from voirdire.construction.build_file import BUILD_FILE, BuildFile, read_build_f
 from voirdire.construction.concepts import CONCEPTS_FILE, Concepts, read_concepts
 from voirdire.construction.freezing.failures import Failure, check_allowed, open_failures, used
 from voirdire.construction.freezing.folder import held_folder, only_freeze
-from voirdire.construction.freezing.inspecting import Inspected, inspect, team_failures
+from voirdire.construction.freezing.inspecting import Inspected, inspect
 from voirdire.construction.freezing.validity import Validity, validity_of
 from voirdire.construction.freezing.versions import Release, check_version, releases, settle
 from voirdire.construction.history import History, open_history
@@ -134,10 +134,10 @@ def _frozen(read: _Read, said: FreezeOptions, held: Path, target: Path, progress
 
     tables = {"questions": _questions(read.folder, said), **said.tables}
     options = CorpusOptions(said.ratings, **tables)
-    written = write_tables(read.build, read.concepts, read.inspected, options, held, read.regimes)
+    written = write_tables(read.build, read.concepts, read.history, read.inspected, options, held, read.regimes)
     profile = _evaluated(held, said, progress, read.regimes)
     validity = replace(validity_of(profile), regime=read.regimes[0] if read.regimes[1:] else "")
-    failures = (*read.inspected.failures, *written.failures, *_team(read.build, said), *validity.failures())
+    failures = (*read.inspected.failures, *written.failures, *validity.failures())
     allowed = used(failures, said.allowed)
     version = said.version or read.build.version
     made = BuildFrozen(
@@ -157,11 +157,6 @@ def _frozen(read: _Read, said: FreezeOptions, held: Path, target: Path, progress
     release = finish(written, release, (validity, profile), read.history, held, said.lang)
     _publish(read, release, held, target)
     return replace(made, digest=release.digest)
-
-
-def _team(build: BuildFile, said: FreezeOptions) -> list[Failure]:
-    raters = said.tables.get("raters")
-    return team_failures(build.authors, [said.ratings, *([] if raters is None else [raters])])
 
 
 def _questions(folder: Path, said: FreezeOptions) -> Path | None:

@@ -13,10 +13,11 @@ from voirdire.construction.build_file import BuildFile
 from voirdire.construction.concepts import Concepts
 from voirdire.construction.freezing import folder as places
 from voirdire.construction.freezing.failures import Failure
-from voirdire.construction.freezing.inspecting import Inspected
+from voirdire.construction.freezing.inspecting import Inspected, team_failures
 from voirdire.construction.freezing.rated import inspect_rated
 from voirdire.construction.freezing.validity import Validity
 from voirdire.construction.freezing.versions import Release, changelog, releases
+from voirdire.construction.freezing.wording import in_languages, wording_failures
 from voirdire.construction.history import History, utc_now
 from voirdire.construction.imaging.settings import TEXT
 from voirdire.construction.regimes import Entry, further_ids
@@ -27,6 +28,8 @@ from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.frozen import ALLOWED, TABLES, allowed_notes, shown_digest
 from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.reading import read_corpus
+from voirdire.corpus.screened import SECTION as SCREENING
+from voirdire.corpus.screened import screening_notes
 from voirdire.errors import InputError
 from voirdire.exchange.release_tables import as_csv, pool_tables
 from voirdire.exchange.told import check_pools, read_told
@@ -57,6 +60,7 @@ class Written:
 def write_tables(
     build: BuildFile,
     concepts: Concepts,
+    history: History,
     inspected: Inspected,
     options: CorpusOptions,
     held: Path,
@@ -73,6 +77,7 @@ def write_tables(
     expanded = expand_corpus(options)
     read = _known(concepts, others, expanded, held)
     given, tables = _tables(read, inspected, held, regimes)
+    tables["questions"], dropped = in_languages(tables["questions"], build.languages)
     for name in TABLES:
         if name in tables and tables[name].width:
             (held / f"{name}.csv").write_bytes(as_csv(tables[name]))
@@ -82,11 +87,19 @@ def write_tables(
     _check_told(build, held, rated["pool"].drop_nulls().unique(maintain_order=True).to_list())
     seen = seen_beside(expanded, options.ratings)
     checked = inspect_rated(inspected.entries, inspected.images, seen, set(rated["item_id"]))
-    told = (*inspected.notes, *checked.notes, *_aside(rated["item_id"], inspected, regimes))
+    told = (
+        *screening_notes(inspected.screening),
+        *inspected.notes,
+        *checked.notes,
+        *_aside(rated["item_id"], inspected, regimes),
+    )
     left_out = _left_out(given["item_id"], inspected, others)
     counts = {"concepts": len({item.concept for item in inspected.items}), "items": len(inspected.entries)}
     parts |= _constructed(inspected, counts["concepts"], regimes)
-    return Written(top, parts, counts | {"ratings": rated.height}, (*left_out, *told), checked.failures, told)
+    named = [table for table in (tables["raters"], rated) if "rater_id" in table.columns]
+    people = team_failures(build.authors, named)
+    failures = (*checked.failures, *wording_failures(tables["questions"], build.languages, history), *people)
+    return Written(top, parts, counts | {"ratings": rated.height}, (*left_out, *dropped, *told), failures, told)
 
 
 def _tables(
@@ -108,7 +121,7 @@ def _constructed(inspected: Inspected, concepts: int, regimes: Sequence[str]) ->
     told: dict[str, Any] = {"concepts": concepts, "rejected": len(inspected.rejected)}
     if regimes[1:] or TEXT in regimes:
         told["regimes"] = list(regimes)
-    return {SECTION: dict(inspected.equivalence), "construction": told}
+    return {SECTION: dict(inspected.equivalence), SCREENING: dict(inspected.screening), "construction": told}
 
 
 def _known(concepts: Concepts, others: Iterable[str], options: CorpusOptions, held: Path) -> CorpusOptions:

@@ -69,7 +69,7 @@ class Pilot:
     items : of the concepts, in the order of the table; pools : who rates
     evaluation, subjectivity : the questions of these roles; checklist : 1 where a rater calls the item a stereotype
     votes : item id -> answer to the question what is wrong -> raters who gave it
-    raters : their ids; digests : of the tables that were read
+    raters : the ids of all who answered, the checklist too; digests : of the tables that were read
     """
 
     items: tuple[ConceptItem, ...]
@@ -127,7 +127,7 @@ def read_pilot(
         _answers(corpus, found, places) if (found := _with_role(corpus, "subjectivity")) else None,
         _checklist(told, places, corpus.pools),
         _votes(told),
-        tuple(corpus.ratings["rater_id"].unique().sort()),
+        tuple(pl.concat([corpus.ratings["rater_id"], told.frame["rater_id"]]).unique().sort()),
         (*(one.digest for one in corpus.intake if one.digest), *((told.digest,) if told.digest else ())),
         (*corpus.notes, *left_aside(corpus), *told.notes),
     )

@@ -88,7 +88,7 @@ def take_in(
         show.json({"command": "import", "format": form, "folder": str(out), "files": list(taken.files)})
         return
     counts = {"tables": len(taken.tables), "images": len(taken.images)}
-    show.out(text("release.done.imported", language, file=show.clean(out), **counts))
+    show.out(text("release.done.imported", language, file=show.pasted(out), **counts))
 
 
 def _pdf(ctx: typer.Context, source: Path, out: Path, lang: str, json: bool) -> None:

@@ -19,6 +19,8 @@ from tests.mock_provider import Behaviour, Spawned, spawn
 from voirdire.app.build_screen import build_screen, screened_pairs
 from voirdire.cli.main import run
 from voirdire.construction.concepts import read_concepts, rewrite
+from voirdire.construction.history import read_history
+from voirdire.construction.same_answers import MOST
 from voirdire.construction.screening_opinion import OPINION_ITEMS
 from voirdire.construction.seen import changed, mark, texts_of
 from voirdire.judging.nouns import RunStopped
@@ -52,6 +54,9 @@ def test_the_command_writes_table_page_and_history(corpus: Path, capsys: pytest.
     assert len(rows) == 48
     assert {row["concept"]: row["verdict"] for row in rows} == {p["concept"]: p["suggested"] for p in made["pairs"]}
     assert made["rule"]["confidence"] == 0.9
+    (event,) = read_history(corpus).of_kind("screened")
+    assert {len(marks) for marks in event["answers"].values()} == {MOST}
+    assert set(event["answers"]) == {pair["concept"] for pair in made["pairs"]}
     first = made["pairs"][0]
     assert len(first["said"]) == 4
     assert {name: one.verdict for name, one in screened_pairs(corpus).items()} == {

@@ -13,6 +13,7 @@ from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.concepts import Concepts, read_concepts, replace_table
 from voirdire.construction.imaging.settings import GENERATED
 from voirdire.construction.regimes import check_regime, further_ids
+from voirdire.construction.same_answers import MARKS
 from voirdire.construction.screening import Screening, screen
 from voirdire.construction.screening_decisions import Outcome, outcomes, record
 from voirdire.construction.screening_decisions import decide as record_decision
@@ -103,7 +104,8 @@ def build_screen(
     screening = screen(pilot, rule)
     team = _team(build, pilot.raters, options)
     notes = (*screening.notes, *(Note("screening.author_rates", one, "warning") for one in team))
-    standing = record(place, screening, {"team": team, "shown": _shown(place, concepts, screening, options)})
+    told = {"team": team, "shown": _shown(place, concepts, screening, options), MARKS: pilot.marks}
+    standing = record(place, screening, told)
     replace_table(place / TABLE, screening.table())
     made = Screened(build, screening, place / TABLE, place / PAGE, standing, notes=notes)
     _write_page(made, concepts, regime, lang, listening)

@@ -6,6 +6,7 @@
     suggested = {keep = 16, drop = 1, undecided = 1}
     rules = [{question = "q1", concepts = 18, confidence = 0.9, least_gap = 0.25, ...}]
     unusual = [{name = "least_gap", value = 0.01, usual = 0.25}]      # thresholds other than voirdire's
+    same_ratings = 18        # concepts whose ratings are those by which they were screened, where they are many
     overruled = [{concept = "teapot", suggested = "drop", reasons = ["gap"], decided = "keep", by = "ana", why = "..."}]
 
 ``suggested`` counts the concepts that are frozen, and ``overruled`` those of them whose verdict is a person's and not
@@ -37,6 +38,9 @@ def _notes(told: Mapping[str, Any]) -> Iterator[Note]:
     suggested = told.get("suggested")
     if isinstance(suggested, Mapping):
         yield Note("screened.suggested", {name: str(suggested.get(name, 0)) for name in VERDICTS})
+    same = told.get("same_ratings")
+    if isinstance(same, int) and same > 0:
+        yield Note("screened.same_ratings", {"count": str(same)}, "warning")
     for row in _rows(told, "unusual"):
         fields = {name: str(row.get(name, "")) for name in ("name", "value", "usual")}
         yield Note("screened.unusual", fields, "warning")

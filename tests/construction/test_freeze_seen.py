@@ -65,9 +65,15 @@ def _keys(found: Any) -> list[tuple[str, str]]:
     return [(one.check, one.key.rpartition(".")[2]) for one in found.failures]
 
 
+def _unknown(found: Any) -> dict[str, int]:
+    """What the notes say that could not be checked, and of how many."""
+    told = {note.key.rpartition(".")[2]: note.fields.get("count") for note in found.notes}
+    return {key: count for key, count in told.items() if key.startswith(("screened_", "rated_"))}
+
+
 def test_what_was_seen_is_frozen_without_a_word(folder: Path, made: Path) -> None:
     found = freeze(folder, folder.parent / "out", made / "rated")
-    assert (found.done, [note.key for note in found.notes if note.key.startswith("freezing.")]) == (True, [])
+    assert (found.done, _unknown(found)) == (True, {})
 
 
 def test_a_question_that_was_rewritten_is_neither_screened_nor_rated(folder: Path, made: Path) -> None:
@@ -114,8 +120,7 @@ def test_what_nobody_can_know_is_told_and_stands_in_the_report(folder: Path, mad
     with open_history(folder) as book:
         book.append({"kind": "screened", "pairs": {"teapot": {"verdict": "keep", "reasons": []}}})
     found = freeze(folder, folder.parent / "out", bare)
-    told = {note.key.rpartition(".")[2]: note.fields["count"] for note in found.notes if "freezing" in note.key}
-    assert (found.done, told) == (True, {"screened_unseen": 1, "rated_unseen": 36})
+    assert (found.done, _unknown(found)) == (True, {"screened_unseen": 1, "rated_unseen": 36})
     assert "was not checked whether raters saw these items" in (folder.parent / "out" / "report.html").read_text(
         "utf-8"
     )
@@ -125,7 +130,7 @@ def test_images_that_nothing_tells_of_are_told(folder: Path, made: Path) -> None
     rated = Path(shutil.copytree(made / "rated", folder.parent / "rated"))
     (rated / "corpus.toml").write_text('name = "rated"\nsimulated = true\n', encoding="utf-8")
     found = freeze(folder, folder.parent / "out", rated)
-    assert [note.key for note in found.notes if "freezing" in note.key] == ["freezing.note.rated_image"]
+    assert _unknown(found) == {"rated_image": 36}
 
 
 def test_what_other_hands_wrote_of_what_was_seen_is_passed_over(tmp_path: Path) -> None:
@@ -203,3 +208,19 @@ def test_what_the_screening_did_stays_with_the_corpus(folder: Path, made: Path) 
     assert "Suggested: keep 17, drop 1, undecided 0" in sheet
     assert "voirdire's usual is 0.5" in sheet
     assert tomllib.loads((out.parent / "release" / "corpus.toml").read_text("utf-8"))["screening"] == told
+
+
+def test_descriptions_that_nobody_reviewed_are_told(tmp_path: Path, made: Path) -> None:
+    """Those that were written when the concept was accepted already; nothing of the builder's disk is told."""
+    folder = Path(shutil.copytree(made / "built", tmp_path / "built"))
+    lines = (folder / "history.jsonl").read_text("utf-8").splitlines()
+    events = [json.loads(line) for line in lines]
+    for event in events:
+        if event["concept"] == "teapot" and isinstance(event.get("text"), dict):
+            for part in event["text"].values():
+                part.pop("alt")
+    (folder / "history.jsonl").write_text("\n".join(map(json.dumps, events)) + "\n", encoding="utf-8")
+    found = freeze(folder, tmp_path / "out", made / "rated")
+    (note,) = (note for note in found.notes if note.key == "freezing.note.alt_unreviewed")
+    assert (found.done, dict(note.fields)) == (True, {"column": "alt.en", "count": 1, "concepts": "teapot"})
+    assert str(tmp_path) not in (tmp_path / "out" / "report.html").read_text("utf-8")

@@ -117,8 +117,8 @@ def split_concepts(
     made |= dict.fromkeys(chosen, DEMONSTRATION)
     made |= {name: TEST for name in order if name not in made}
     splits = {name: made[name] for name in concepts if name in made}
-    coverage = () if rated is None else _coverage(splits, concepts, rated)
-    return Split(splits, coverage, plan.per_level, idle)
+    found = () if rated is None else coverage(splits, concepts, rated)
+    return Split(splits, found, plan.per_level, idle)
 
 
 def _kept(
@@ -181,11 +181,12 @@ def _cells(items: Sequence[ConceptItem], rated: Rated) -> Counter[Cell]:
     return Counter((pool, culture, level) for pool, culture, level in placed if level is not None)
 
 
-def _coverage(
+def coverage(
     splits: Mapping[str, str],
     concepts: Mapping[str, Sequence[ConceptItem]],
     rated: Rated,
 ) -> tuple[Coverage, ...]:
+    """How many demonstrations stand at each pool, culture and level. splits : concept -> its split."""
     cells = {name: _cells(concepts[name], rated) for name in concepts}
     shown: Counter[Cell] = sum((cells[name] for name, split in splits.items() if split == DEMONSTRATION), Counter())
     there: Counter[Cell] = sum(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.construction.build_file import BuildFile
-from voirdire.construction.checks import ERROR, check_concepts
+from voirdire.construction.checks import ERROR, Finding, check_concepts
 from voirdire.construction.concepts import ConceptItem, Concepts
 from voirdire.construction.freezing.failures import Failure, some
 from voirdire.construction.freezing.pictures import inspect_pictures
@@ -59,8 +59,9 @@ def inspect(folder: Path, build: BuildFile, concepts: Concepts, history: History
     pictures = inspect_pictures(folder, build, items, regimes)
     compared = read_outcome(folder, build, concepts, history)
     screening = inspect_screening(items, history, pictures.files, regimes[0])
+    found = check_concepts(build, concepts, standings(history)).findings
     failures = [
-        *_concepts(build, concepts, history),
+        *_concepts(found),
         *_authoring(names, history),
         *pictures.failures,
         *_texts(folder),
@@ -80,7 +81,7 @@ def inspect(folder: Path, build: BuildFile, concepts: Concepts, history: History
         tuple(failures),
         compared,
         screening.told,
-        screening.notes,
+        (*_unreviewed(found), *screening.notes),
     )
 
 
@@ -93,8 +94,16 @@ def team_failures(authors: Sequence[str], tables: Iterable[Any]) -> list[Failure
     ]
 
 
-def _concepts(build: BuildFile, concepts: Concepts, history: History) -> Iterator[Failure]:
-    for finding in check_concepts(build, concepts, standings(history)).findings:
+def _unreviewed(findings: Sequence[Finding]) -> Iterator[Note]:
+    """What was written after a concept was accepted and is no change of it; nobody reviewed it."""
+    for finding in findings:
+        if finding.kind == "alt_unreviewed":
+            fields = {name: finding.fields[name] for name in ("column", "count", "concepts")}
+            yield Note("freezing.note.alt_unreviewed", fields, "warning")
+
+
+def _concepts(findings: Sequence[Finding]) -> Iterator[Failure]:
+    for finding in findings:
         check = "authoring" if finding.kind in AUTHORING else "splits" if finding.kind in SPLITS else "concepts"
         if finding.level == ERROR:
             yield Failure(check, f"build.finding.{finding.kind}", finding.fields)

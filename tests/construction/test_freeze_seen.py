@@ -224,3 +224,13 @@ def test_descriptions_that_nobody_reviewed_are_told(tmp_path: Path, made: Path) 
     (note,) = (note for note in found.notes if note.key == "freezing.note.alt_unreviewed")
     assert (found.done, dict(note.fields)) == (True, {"column": "alt.en", "count": 1, "concepts": "teapot"})
     assert str(tmp_path) not in (tmp_path / "out" / "report.html").read_text("utf-8")
+
+
+def test_items_that_were_changed_while_they_were_rated_are_told_apart(folder: Path, made: Path) -> None:
+    """An export knows which; the items beside it are as they were at its end."""
+    rated = Path(shutil.copytree(made / "rated", folder.parent / "rated"))
+    with (rated / "corpus.toml").open("a", encoding="utf-8") as file:
+        file.write('[changed]\nteapot-us = ["prompt.en", "split"]\nteapot-cn = ["image"]\nharbour-us = ["category"]\n')
+    found = freeze(folder, folder.parent / "out", rated)
+    assert _keys(found) == [("ratings", "rated_otherwise")]
+    assert found.failures[0].fields["items"] == "teapot-us (prompt.en), teapot-cn (image)"

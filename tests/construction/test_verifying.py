@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,6 @@ from voirdire.construction.translation.verifying import read_standings, unverifi
 from voirdire.errors import UsageError
 
 TEA = "tea/prompt/zh"
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_verified_as_it_stands_and_changed_later(tmp_path: Path) -> None:
@@ -134,19 +131,6 @@ def test_many_verify_at_once(tmp_path: Path) -> None:
         list(pool.map(lambda name: verify(folder, f"{name}/prompt/zh", "dai", text=f"{name} 好吗？"), names))
     assert set(states(folder).values()) == {"verified"}
     assert len(list(read_history(folder).of_kind("translation"))) == 12
-
-
-def test_killed_between_the_history_and_the_file(tmp_path: Path) -> None:
-    """The history says what was verified, the file does not say it yet: it is not verified, and is done again."""
-    folder = make(tmp_path, pair("tea", prompt_zh=""))
-    code = (
-        "import os, signal\nfrom voirdire.construction.translation import verifying\n"
-        "verifying.write_texts = lambda *a: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"verifying.verify({str(folder)!r}, {TEA!r}, 'dai', text='你会喜欢茶吗？')\n"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == -9
-    assert states(folder) == {TEA: "missing"}
-    assert verify(folder, TEA, "dai", text="你会喜欢茶吗？").state == "verified"
 
 
 def printed(capsys: pytest.CaptureFixture[str], *args: object, code: int = 0) -> str:

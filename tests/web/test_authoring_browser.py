@@ -1,4 +1,4 @@
-"""The pages of authors and of the lead in a browser, for everybody; tests.construction.test_end_to_end has all steps."""
+"""The pages of authors and of the lead in a browser, for everybody; the end-to-end test takes all steps on them."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,7 @@ def test_an_export_of_changed_items_writes_them_as_they_are_and_says_so(db: Data
     told = (tmp_path / "out" / "README.md").read_text()
     assert "taken on" in told
     assert "us-0 (prompt.en)" in told
+    assert tomllib.loads((tmp_path / "out" / "corpus.toml").read_text())["changed"] == {"us-0": ["prompt.en"]}
     assert "since the service was last started" not in told
 
 

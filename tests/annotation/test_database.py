@@ -248,3 +248,10 @@ def test_sqlite_waits_for_the_disk_and_lets_readers_read(tmp_path: Path) -> None
         with db.writing(), twin(db) as reader:
             assert rater(db, who) is not None
             assert rater(reader, who) is not None
+
+
+def test_a_database_is_named_as_it_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "研究 mappe" / "store.sqlite"
+    file.parent.mkdir()
+    with opened(f"sqlite:///{file}") as db:
+        assert db.name == f"sqlite:///{file}"

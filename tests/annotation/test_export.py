@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -176,7 +177,7 @@ def test_late_ratings_stand_beside_the_ratings(db: Database, tmp_path: Path):
     answer(db, slow, held, dict.fromkeys(FOUR, "3"))
     write_export(db, batch.id, shown, tmp_path / "out")
     assert pl.read_parquet(tmp_path / "out" / "ratings.parquet").height == 48
-    surplus = pl.read_csv(tmp_path / "out" / "surplus.csv")
+    surplus = pl.read_csv(tmp_path / "out" / "surplus.csv", schema_overrides={"rater_id": pl.String})
     assert set(surplus["rater_id"]) == {slow.id}
     assert surplus["item_id"].to_list() == [held.item_id] * 4
 
@@ -244,7 +245,38 @@ def test_exporting_again_replaces_the_files(db: Database, tmp_path: Path):
     rate(db, batch, joined(db, batch, "cn", 1))
     write_export(db, batch.id, shown, tmp_path / "out")
     assert set(pl.read_parquet(tmp_path / "out" / "ratings.parquet")["pool"]) == {"us", "cn"}
-    assert not list((tmp_path / "out").glob(".voirdire-*"))
+    assert not list(tmp_path.rglob(".*voirdire-*"))
+
+
+class KilledError(BaseException):
+    """As if the process had ended here."""
+
+
+def test_an_export_that_was_broken_off_can_be_made_again(db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A new folder is whole or not there; into one that is there, the file by which it is known comes first."""
+    shown, batch = rated_world(db, tmp_path / "corpus")
+    (tmp_path / "out").mkdir()
+    move, left = shutil.move, [1]
+
+    def killed(*_: object) -> None:
+        raise KilledError
+
+    def moving(*paths: Path) -> None:
+        left[0] -= 1
+        killed() if left[0] < 0 else move(*paths)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "move", moving)
+        patch.setattr(Path, "replace", killed)
+        patch.setattr(shutil, "rmtree", lambda *_, **__: None)
+        for name in ("out", "new"):
+            with pytest.raises(KilledError):
+                write_export(db, batch.id, shown, tmp_path / name)
+    assert not (tmp_path / "new").exists()
+    for name in ("out", "new"):
+        write_export(db, batch.id, shown, tmp_path / name)
+        assert {path.name for path in (tmp_path / name).iterdir()} == {path.split("/")[0] for path in FILES}
+    assert not list(tmp_path.rglob(".*voirdire-*"))
 
 
 def test_tables_that_are_not_of_an_export_are_never_overwritten(db: Database, tmp_path: Path):

@@ -20,7 +20,7 @@ from voirdire.construction.authoring import assign, move
 from voirdire.construction.history import open_history
 from voirdire.construction.translation.verifying import unverified, verify
 from voirdire.simulation.presets import four_questions, paired_world
-from voirdire.simulation.tables import simulate_tables
+from voirdire.simulation.tables import SimulatedTables, simulate_tables
 
 WORDS = (
     "porridge", "harbour", "wedding", "lantern", "bicycle", "teapot", "market", "festival", "kitchen", "garden",
@@ -49,11 +49,18 @@ def built(folder: Path, concepts: int = 18, more: str = RELEASE) -> Path:
     make(folder, rows, build_text(more=more))
     photographs(folder, [f"{name}-{culture}" for name in names for culture in ("us", "cn")])
     author(folder)
+    asked(2).questions.write_csv(folder / "questions.csv")
     for one in unverified(folder):
         verify(folder, one.name, "dai")
     screened(folder, names)
     build_split(folder)
     return folder
+
+
+def asked(concepts: int, *, side: bool = True, seed: int = 3) -> SimulatedTables:
+    """Simulated answers, and the questions that they answer."""
+    world = replace(paired_world(items=2 * concepts, judges={}), side=four_questions(("us", "cn")) if side else ())
+    return simulate_tables(world, seed)
 
 
 def photographs(folder: Path, items: list[str], seed: int = 0, **options: Any) -> None:
@@ -82,9 +89,8 @@ def screened(folder: Path, names: tuple[str, ...], verdict: str = "keep") -> Non
 
 def ratings(place: Path, concepts: int = 18, *, side: bool = True, seed: int = 3, gap: bool = True) -> Path:
     """A corpus folder of simulated ratings of the items; without ``gap`` both pools are the same one."""
-    world = replace(paired_world(items=2 * concepts, judges={}), side=four_questions(("us", "cn")) if side else ())
-    tables = simulate_tables(world, seed)
-    names = {}
+    tables = asked(concepts, side=side, seed=seed)
+    names: dict[str, str] = {}
     for culture in ("us", "cn"):
         own = tables.items.filter(pl.col("culture") == culture)["item_id"].to_list()
         names |= {old: f"{new}-{culture}" for old, new in zip(own, WORDS, strict=False)}

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from tests.construction.building import make, pair, pairs, write_rows
 
+from voirdire.cli.annotate import next_link
 from voirdire.cli.main import run
 from voirdire.construction.authoring import text_digest
 from voirdire.construction.concepts import read_concepts
@@ -130,6 +131,7 @@ def test_raters_who_are_authors(begun: Path, capsys: pytest.CaptureFixture[str],
             "cli_author.pair_form",
         ),
         (["check", "DIR/none"], "build.file.unreadable"),
+        (["items", "DIR/none"], "build.file.unreadable"),
         (["new", "DIR"], "build.new.exists"),
         (["split", "DIR", "--pilot", "9"], "build.split.too_few"),
         (["split", "DIR", "--ratings", "DIR/none.csv"], "input.file_missing"),
@@ -196,3 +198,44 @@ def test_in_chinese(begun: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "种子 0" in printed(capsys, "build", "split", begun, "--lang", "zh")
     assert run(["build", "author", str(begun), "accept", MEAL, "--by", "bo", "--lang", "zh"]) == 3
     assert "现在可以进行：submit (ana)" in capsys.readouterr().err
+
+
+def test_a_step_with_several_concepts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = make(tmp_path, pairs("tea", "rice", "hat", "bread"))
+    author = ("build", "author", folder)
+    rows = told(capsys, *author, "submit", "tea", "bread", "--by", "ana")["concepts"]
+    assert [(row["concept"], row["state"]) for row in rows] == [("tea", "drafted"), ("bread", "drafted")]
+    assert run([*map(str, author), "submit", "rice", "hat", "--by", "bo"]) == 3
+    captured = capsys.readouterr()
+    assert "rice" in captured.out
+    assert "hat" not in captured.out
+    assert "chen" in captured.err
+    for action in ("write", "status"):
+        assert run([*map(str, author), action, "tea", "rice", "--by", "ana"]) == 3
+        assert f"{action} takes one concept" in capsys.readouterr().err
+
+
+def test_commands_that_are_printed_can_be_pasted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "my corpus"
+    assert printed(capsys, "build", "new", folder, *AUTHORS).endswith(f"voirdire build check '{folder}'\n")
+    assert "Name the authors" not in printed(capsys, "build", "new", tmp_path / "second", *AUTHORS)
+    assert "Name the authors" in printed(capsys, "build", "new", tmp_path / "third")
+    items = folder / "items.csv"
+    assert run(["annotate", str(items)]) == 3
+    assert f"Make it: voirdire build items '{folder}'" in capsys.readouterr().err
+    items.write_text("item_id\n")
+    written = [tmp_path / "p" / name for name in ("ratings.csv", "verdicts.csv")]
+    monkeypatch.setattr("voirdire.web.serving.export_batch", lambda *_: written)
+    out = printed(capsys, "annotate", items, "--export", tmp_path / "p")
+    assert out.endswith(f"Next: voirdire build screen '{folder}' --ratings {tmp_path / 'p'}\n")
+    monkeypatch.setattr("voirdire.web.serving.export_batch", lambda *_: written[:1])
+    assert "voirdire audit --ratings" in printed(capsys, "annotate", items, "--export", tmp_path / "p")
+
+
+def test_what_becomes_of_the_leads_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VOIRDIRE_LEAD_SECRET", raising=False)
+    assert "new link" in next_link("en")
+    monkeypatch.setenv("VOIRDIRE_LEAD_SECRET", "a" * 40)
+    assert "stays the same" in next_link("en")

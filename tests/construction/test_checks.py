@@ -9,6 +9,7 @@ import pytest
 from tests.construction.building import TEAM, Row, build_text, make, pair, pairs, row
 
 from voirdire.app.build_check import build_check
+from voirdire.cli.main import run
 from voirdire.construction.authoring import move
 from voirdire.construction.build_file import read_build_file
 from voirdire.construction.checks import Checked, check_concepts
@@ -235,7 +236,25 @@ def test_authors_among_ratings_and_in_a_corpus(tmp_path: Path) -> None:
     (folder / "corpus.toml").write_text('name = "frozen"')
     assert [one.author for one in who_rates(TEAM, folder)] == ["chen"]
     RATERS.write_csv(folder / "raters.csv")
+    assert [(one.author, one.column) for one in who_rates(TEAM, folder)] == [("bo", "name"), ("chen", "rater")]
+    wide = pl.DataFrame({"item_id": ["i"], "w1": [1], "w2": [2]})
+    wide.write_csv(folder / "ratings.csv")
     assert [one.author for one in who_rates(TEAM, folder)] == ["bo"]
+
+
+def test_a_column_of_raters_can_be_named(tmp_path: Path) -> None:
+    table = tmp_path / "ratings.csv"
+    pl.DataFrame({"item_id": ["i"], "wer": ["Ana"], "rating": [1]}).write_csv(table)
+    corpus = make(tmp_path / "corpus", different("a"))
+    with pytest.raises(InputError, match="rater_id"):
+        build_check(corpus, raters=table)
+    assert "author_rates" in kinds(build_check(corpus, raters=table, mapping={"rater_id": "wer"}).checked)
+    assert run(["build", "check", str(corpus), "--raters", str(table), "--map", "rater_id=wer"]) == 3
+    folder = tmp_path / "rated"
+    folder.mkdir()
+    table.rename(folder / "ratings.csv")
+    (folder / "corpus.toml").write_text('[read]\nmap = { rater_id = "wer" }\n')
+    assert "author_rates" in kinds(build_check(corpus, raters=folder).checked)
 
 
 def test_raters_without_an_id() -> None:

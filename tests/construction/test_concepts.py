@@ -161,12 +161,12 @@ def test_a_folder_to_begin_with(tmp_path: Path, lang: str) -> None:
     begin(
         tmp_path / "new",
         cultures=["us=en", "cn=zh", "x.1=fr"],
-        authors=["a", "b"],
+        authors=["a", "b", "c"],
         languages=["en", "fr", "zh"],
         lang=lang,
     )
     build, concepts = read_build_file(tmp_path / "new"), read_concepts(tmp_path / "new")
-    assert (build.name, build.languages, build.authors) == ("new", ("en", "fr", "zh"), ("a", "b"))
+    assert (build.name, build.languages, build.authors) == ("new", ("en", "fr", "zh"), ("a", "b", "c"))
     assert [item.culture for item in concepts.items] == ["us", "cn", "x.1"]
     assert concepts.items[2].realisation == ""
     assert set(concepts.items[0].prompts) == {"en", "zh"}
@@ -181,6 +181,9 @@ def test_a_folder_to_begin_with(tmp_path: Path, lang: str) -> None:
         ({"cultures": ["../us=en", "cn=zh"]}, "culture_form"),
         ({"cultures": ["us=en"]}, "cultures_few"),
         ({"cultures": ["us=en", "US=en"]}, "cultures_few"),
+        ({"cultures": ["de=deutsch", "cn=zh"]}, "culture_language"),
+        ({"authors": ["ana", "bo"]}, "authors_few"),
+        ({"authors": ["ana", "bo", "Ana"]}, "author_twice"),
         ({"languages": ["en"]}, "language_missing"),
         ({"languages": ["en", "zh", "English"]}, "language_form"),
     ],
@@ -190,3 +193,15 @@ def test_a_folder_that_cannot_be_begun(tmp_path: Path, given: dict[str, list[str
         begin(tmp_path / "new", **given)
     assert caught.value.key == f"build.new.{key}"
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_a_table_of_a_spreadsheet_keeps_its_line_ends(tmp_path: Path, ends: str) -> None:
+    file = make(tmp_path, pair("tea", realisation="hot\ntea")) / "concepts.csv"
+    told = file.read_bytes().replace(b"\r\n", b"\n")
+    rows = told.replace(b"hot\ntea", b"@").replace(b"\n", ends.encode())
+    file.write_bytes(b"\xef\xbb\xbf" + rows.replace(b"@", b"hot\ntea"))
+    rewrite(tmp_path, read_concepts(tmp_path), {2: {"category": "drink"}})
+    after = file.read_bytes()
+    assert after.startswith(b"\xef\xbb\xbfconcept,")
+    assert (after.count(b"\r\n"), after.count(b"\n")) == ((3, 5) if ends == "\r\n" else (0, 5))

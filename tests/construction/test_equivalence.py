@@ -212,8 +212,8 @@ def test_what_is_left_out_is_counted() -> None:
     found = read_equivalence(
         pl.concat([frame, pl.DataFrame(more, schema=frame.schema, orient="row")]), ITEMS, ["en", "zh"]
     )
-    counts = {note.key.rsplit(".", 1)[1]: note.fields["count"] for note in found.notes}
-    assert counts == {"left_out": 1, "empty": 1, "single": 1}
+    counts = {note.key.rsplit(".", 1)[1]: note.fields.get("count", 1) for note in found.notes}
+    assert counts == {"left_out": 1, "empty": 1, "single": 1, "range": 1}
     assert found.compared[0].shift.pairs == 24
 
 
@@ -235,6 +235,26 @@ def test_table_and_history(tmp_path: Path) -> None:
     table = pl.read_csv(made.table)
     assert table["question"].to_list() == ["rating"]
     assert table["value"][0] == pytest.approx(made.equivalence.compared[0].shift.value)
+
+
+def test_ratings_that_are_on_no_scale(tmp_path: Path) -> None:
+    """A slip of the pen is no shift: it is refused where the scale is known, and shown where it is not."""
+    folder = make(tmp_path / "mine", pairs("tea"))
+    rows = [(who, "tea-us", "q1", lang, 4) for who in "abcdef" for lang in ("en", "zh")]
+    rows[7] = ("d", "tea-us", "q1", "zh", 44)
+    frame = pl.DataFrame(rows, schema=COLUMNS, orient="row")
+    frame.write_csv(tmp_path / "r.csv")
+    (note,) = build_equivalence(folder, ratings=frame).equivalence.notes
+    assert (note.key, dict(note.fields)) == (
+        "translation.equivalence.note.range", {"question": "q1", "low": "4", "high": "44"}
+    )  # fmt: skip
+    (folder / "questions.csv").write_text("question,min,max\nq1,1,5\n", encoding="utf-8")
+    for source in (tmp_path / "r.csv", frame.drop("question")):
+        with pytest.raises(InputError, match=r"row [89].*'44' is not on the scale of the question '.*', from 1 to 5"):
+            build_equivalence(folder, ratings=source)
+    study = '[[questions]]\nid = "q1"\nwidget = "slider"\nlow = 1\nhigh = 44\ntext.en = "How usual?"\n'
+    (folder / "annotation.toml").write_text(study, encoding="utf-8")
+    assert build_equivalence(folder, ratings=frame).equivalence.notes == ()
 
 
 def test_what_is_frozen_of_it_is_of_the_words_as_they_are(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from voirdire.construction.freezing.folder import only_freeze
 from voirdire.construction.freezing.inspecting import inspect
 from voirdire.construction.freezing.versions import Release, changelog, check_version, order, releases
 from voirdire.construction.history import open_history, read_history
+from voirdire.construction.same_answers import marks_of
 from voirdire.corpus.frozen import file_digest
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.material import read_material
@@ -154,6 +155,11 @@ def _split_apart(folder: Path) -> None:
     rewrite(folder, concepts, {item.row: {"split": "pilot"} for item in concepts.items if item.id == "teapot-us"})
 
 
+def _rejected_in_the_table(folder: Path) -> None:
+    concepts = read_concepts(folder)
+    rewrite(folder, concepts, {item.row: {"split": "rejected"} for item in concepts.items if item.concept == "teapot"})
+
+
 def _no_category(folder: Path) -> None:
     concepts = read_concepts(folder)
     rewrite(folder, concepts, {item.row: {"category": "other"} for item in concepts.items if item.id == "teapot-us"})
@@ -170,6 +176,7 @@ BROKEN: list[tuple[Callable[[Path], None], str, str]] = [
     (_dropped, "screening", "freeze.reason.dropped"),
     (_unsplit, "splits", "freeze.reason.unsplit"),
     (_split_apart, "splits", "build.finding.split_differs"),
+    (_rejected_in_the_table, "splits", "freezing.reason.contradicted"),
     (_no_category, "concepts", "build.finding.category_differs"),
 ]
 
@@ -212,6 +219,35 @@ def test_who_rates_is_looked_for_in_the_tables_as_they_are_read(folder: Path, tm
     ]
 
 
+def test_a_threshold_that_was_lowered_needs_a_reason(folder: Path, made: Path, tmp_path: Path) -> None:
+    """It is written down in any case; one that is higher is nobody's business."""
+    low = {"analysis": {"draws": 50, "gate_reliability": 0.05}}
+    found = freeze(folder, tmp_path / "out", made / "rated", **low)
+    assert [(one.check, one.key, one.fields["value"]) for one in found.failures] == [
+        ("reliability", "freezing.reason.loosened", "0.05")
+    ]
+    assert freeze(folder, tmp_path / "out", made / "rated", allowed={"reliability": "a trial"}, **low).done
+    told = tomllib.loads((tmp_path / "out" / "corpus.toml").read_text("utf-8"))
+    assert (told["validity"]["threshold"], told["allowed"][0]["reason"]) == (0.05, "a trial")
+
+
+def test_demonstrations_are_told_by_the_ratings_that_are_frozen(folder: Path, made: Path, tmp_path: Path) -> None:
+    """Which levels they cover; a corpus without any may be frozen, and says so."""
+    none = freeze(folder, tmp_path / "v1", made / "rated")
+    assert "freezing.note.no_demonstrations" in [note.key for note in none.notes]
+    build_split(folder, demonstration=1, again=True)
+    some = freeze(folder, tmp_path / "v2", made / "rated", version="2", change="One is shown.")
+    (note,) = (note for note in some.notes if note.key == "freezing.note.lacking")
+    told = tomllib.loads((tmp_path / "v2" / "corpus.toml").read_text("utf-8"))["construction"]
+    assert (told["demonstrations"], len(told["demonstrations_lacking"])) == (1, note.fields["count"])
+    assert 16 <= note.fields["count"] < 20
+    assert "lack a demonstration" in (tmp_path / "v2" / "report.html").read_text("utf-8")
+    shown = build_split(folder, ratings=made / "rated", again=True, dry_run=True).split
+    assert {(one.pool, one.culture, one.level) for one in shown.coverage if one.available == 0} <= {
+        (one["pool"], one["culture"], one["level"]) for one in told["demonstrations_lacking"]
+    }
+
+
 def test_a_single_pool_and_means_alone_are_refused(folder: Path, made: Path) -> None:
     table = pl.read_csv(made / "rated" / "ratings.csv")
     questions = {"questions": made / "rated" / "questions.csv"}
@@ -224,17 +260,24 @@ def test_a_single_pool_and_means_alone_are_refused(folder: Path, made: Path) -> 
 
 
 def test_what_was_allowed_stands_everywhere(folder: Path, tmp_path: Path) -> None:
+    """The ratings are those by which the pairs were screened, too, and that is told."""
     rated = ratings(tmp_path / "bare", side=False)
+    table = pl.read_csv(rated / "ratings.csv").with_columns(value=pl.col("rating").cast(float))
+    with open_history(folder) as book:
+        marks = marks_of(table, "q1", read_concepts(folder).items)
+        book.append({"kind": "screened", "pairs": {}, "question": "q1", "answers": marks})
     assert {one.check for one in freeze(folder, tmp_path / "out", rated).failures} == {"recognition"}
     allowed = {"recognition": REASON, "team": "not needed"}
     found = freeze(folder, tmp_path / "out", rated, allowed=allowed)
     assert (found.done, found.allowed, found.unused) == (True, (("recognition", REASON),), ("team",))
     told = tomllib.loads((tmp_path / "out" / "corpus.toml").read_text("utf-8"))
     assert told["allowed"] == [{"check": "recognition", "reason": REASON}]
+    assert told["screening"]["same_ratings"] == 18
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert page.count("placement was not asked &lt;b&gt;in this round") == 2
     assert page.index("placement was not asked") < page.index("The pools")
     assert "<b>in this round" not in page
+    assert "the answers of the pilot by which they were screened (18)" in page
     notes = [note["key"] for note in validate(tmp_path / "out", draws=50).meta["notes"]]
     assert "freeze.file.allowed" in notes
     assert "placement was not asked" in (tmp_path / "out" / "CHANGELOG.md").read_text("utf-8")
@@ -250,7 +293,7 @@ def test_rejected_concepts_stay_behind(folder: Path, made: Path) -> None:
     assert not list(out.glob("images/teapot*"))
     assert pl.read_csv(out / "items.csv").filter(pl.col("pair_id") == "teapot").is_empty()
     told = tomllib.loads((out / "corpus.toml").read_text("utf-8"))
-    assert told["construction"] == {"concepts": 17, "rejected": 1}
+    assert told["construction"] == {"concepts": 17, "demonstrations": 0, "rejected": 1}
 
 
 def test_ratings_of_other_items_are_an_error(folder: Path, made: Path) -> None:

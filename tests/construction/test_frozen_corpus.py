@@ -22,10 +22,11 @@ from voirdire.app.importing import take_in
 from voirdire.app.run import run as run_judges
 from voirdire.app.validate import validate
 from voirdire.cli.main import run
-from voirdire.construction.freezing.versions import releases
-from voirdire.construction.history import read_history
+from voirdire.construction.freezing.folder import beside
+from voirdire.construction.freezing.versions import Release, releases, settle
+from voirdire.construction.history import open_history, read_history
 from voirdire.corpus.belonging import made_on
-from voirdire.errors import InputError
+from voirdire.errors import InputError, UsageError
 from voirdire.exchange.release import ReleaseOptions
 
 QUICK = {"draws": 50, "decomposition_draws": 20}
@@ -261,3 +262,35 @@ def test_a_release_is_audited_with_its_own_judgments_alone(world: Path, tmp_path
     with pytest.raises(InputError) as caught:
         validate(tmp_path / "again", draws=20)
     assert caught.value.key == "freeze.file.missing"
+
+
+def _killed_at_the_end(folder: Path) -> None:
+    """The history as it is when the process is killed before it writes that the corpus is in its place."""
+    lines = (folder / "history.jsonl").read_text("utf-8").splitlines(keepends=True)
+    assert '"done"' in lines[-1]
+    (folder / "history.jsonl").write_text("".join(lines[:-1]), encoding="utf-8")
+
+
+def test_a_version_that_was_moved_away_after_a_kill_is_taken(world: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(world / "before", tmp_path / "built"))
+    assert freeze(folder, tmp_path / "out", world / "rated", version="1.0").done
+    _killed_at_the_end(folder)
+    (tmp_path / "out").rename(tmp_path / "published")
+    with pytest.raises(UsageError) as caught:
+        freeze(folder, tmp_path / "out", world / "rated", version="1.0")
+    assert caught.value.key == "freeze.version.not_higher"
+    assert [one.version for one in releases(read_history(folder))] == ["1.0"]
+
+
+def test_a_freeze_that_was_killed_before_its_folder_was_moved_took_no_version(world: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(world / "before", tmp_path / "built"))
+    release = Release("1.0", "x", out=str(tmp_path / "out"))
+    with open_history(folder) as book:
+        book.append(release.event("begun"))
+        beside(tmp_path / "out", folder).mkdir()
+        assert settle(book) == ()
+        assert releases(book.history) == ()
+        beside(tmp_path / "out", folder).rmdir()
+        book.append(release.event("begun"))
+        assert [note.fields["version"] for note in settle(book)] == ["1.0"]
+    assert [one.version for one in releases(read_history(folder))] == ["1.0"]

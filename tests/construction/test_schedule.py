@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.construction.building import make, pair, write_rows
 
+from voirdire.construction.authoring import move, write
 from voirdire.construction.concepts import ConceptItem
-from voirdire.construction.history import History
+from voirdire.construction.history import History, read_history
 from voirdire.construction.schedule import Assignment, assign_new, assigned, loads
-from voirdire.errors import InputError
+from voirdire.errors import InputError, UsageError
 
 
 def concepts(*names: str, author: str = "", reviewer: str = "") -> dict[str, list[ConceptItem]]:
@@ -90,3 +93,16 @@ def test_loads(people: list[tuple[str, str]]) -> None:
         wrote, reviewed = found.get(name, (0, 0))
         assert wrote == sum(author == name for author, _ in people)
         assert reviewed == sum(reviewer == name for _, reviewer in people)
+
+
+def test_a_step_that_is_refused_fixes_nobody(tmp_path: Path) -> None:
+    """An example that is deleted after a step that was refused has taken no place of the rotation."""
+    make(tmp_path, [*pair("example", realisation=""), *pair("tea")])
+    with pytest.raises(UsageError, match="ana"):
+        write(tmp_path, "example", "bo", category="x")
+    with pytest.raises(InputError):
+        move(tmp_path, "submit", "example", "ana")
+    assert read_history(tmp_path).events == ()
+    write_rows(tmp_path, pair("tea"))
+    assert move(tmp_path, "submit", "tea", "ana").reviewer == "bo"
+    assert [event["kind"] for event in read_history(tmp_path).events] == ["assigned", "authoring"]

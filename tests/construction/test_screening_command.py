@@ -19,6 +19,8 @@ from tests.mock_provider import Behaviour, Spawned, spawn
 from voirdire.app.build_screen import build_screen, screened_pairs
 from voirdire.cli.main import run
 from voirdire.construction.concepts import read_concepts, rewrite
+from voirdire.construction.history import read_history
+from voirdire.construction.same_answers import MOST
 from voirdire.construction.screening_opinion import OPINION_ITEMS
 from voirdire.construction.seen import changed, mark, texts_of
 from voirdire.judging.nouns import RunStopped
@@ -52,6 +54,9 @@ def test_the_command_writes_table_page_and_history(corpus: Path, capsys: pytest.
     assert len(rows) == 48
     assert {row["concept"]: row["verdict"] for row in rows} == {p["concept"]: p["suggested"] for p in made["pairs"]}
     assert made["rule"]["confidence"] == 0.9
+    (event,) = read_history(corpus).of_kind("screened")
+    assert {len(marks) for marks in event["answers"].values()} == {MOST}
+    assert set(event["answers"]) == {pair["concept"] for pair in made["pairs"]}
     first = made["pairs"][0]
     assert len(first["said"]) == 4
     assert {name: one.verdict for name, one in screened_pairs(corpus).items()} == {
@@ -213,12 +218,21 @@ def test_a_judge_that_fails_leaves_the_screening_written(corpus: Path) -> None:
     assert len(screened_pairs(corpus)) == 12
 
 
-def test_an_author_among_the_raters_is_told(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("pilot.csv", "checklist.csv"):
-        table = pl.read_csv(corpus / name, infer_schema=False)
-        table.with_columns(pl.col("rater_id").replace({"r0": "Ana"})).write_csv(corpus / name)
-    notes = told(capsys, arguments(corpus))["notes"]
+@pytest.mark.parametrize("table", ["pilot.csv", "checklist.csv"])
+def test_an_author_among_the_raters_is_told_and_kept(
+    corpus: Path, capsys: pytest.CaptureFixture[str], table: str
+) -> None:
+    """Whether they rated or filled in the checklist; the history says it with the verdicts."""
+    frame = pl.read_csv(corpus / table, infer_schema=False)
+    if table == "checklist.csv":
+        pools = pl.read_csv(corpus / "pilot.csv", infer_schema=False).select("rater_id", "pool").unique()
+        frame = frame.join(pools, on="rater_id")
+    frame.with_columns(pl.col("rater_id").replace({"r0": "Ana"})).write_csv(corpus / table)
+    more = ("--pool-column", "pool") if table == "pilot.csv" else ()
+    args = [one for one in arguments(corpus, *more) if table == "checklist.csv" or "checklist" not in one]
+    notes = told(capsys, args)["notes"]
     assert any("'Ana' is the author 'ana'" in note for note in notes)
+    assert {one.team for one in screened_pairs(corpus).values()} == {(("ana", "Ana"),)}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

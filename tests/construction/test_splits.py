@@ -275,6 +275,22 @@ def test_what_a_person_dropped_after_a_screening_is_rejected(tmp_path: Path) -> 
     assert dict(build_split(tmp_path).split.splits) == {"a": "rejected", "b": "test", "c": "rejected"}
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_a_drop_that_is_taken_back_opens_the_split_again(tmp_path: Path, again: bool) -> None:
+    """What a split called rejected is not rejected for good; what a person wrote into the table is."""
+    make(tmp_path, [*pairs("a", "b"), *pair("c", split="rejected")])
+    with open_history(tmp_path) as book:
+        book.append({"kind": "screened", "pairs": {name: {"verdict": "drop", "reasons": ["gap"]} for name in "ab"}})
+    decide(tmp_path, "a", "drop", "ana")
+    decide(tmp_path, "b", "drop", "ana")
+    assert build_split(tmp_path).split.counts()["rejected"] == 3
+    decide(tmp_path, "a", "keep", "bo", why="a mistake")
+    made = build_split(tmp_path, again=again)
+    assert dict(made.split.splits) == {"a": "test", "b": "rejected", "c": "rejected"}
+    assert [note.fields for note in made.notes if note.key == "freezing.note.reopened"] == [{"concepts": "a"}]
+    assert [item.split for item in read_concepts(tmp_path).items][:3] == ["test", "test", "rejected"]
+
+
 def test_ratings_of_other_items_are_left_out_and_told(tmp_path: Path) -> None:
     make(tmp_path, pairs("a", "b"))
     listed = {"item_id": ["a-us", "b-cn", "z-us"], "rater_id": "r1", "pool": "us", "rating": [1, 5, 3]}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,13 +15,13 @@ from tests.construction.translation_world import PRICES, corpus, states
 from voirdire.app.build_check import build_check
 from voirdire.app.build_translate import build_verify
 from voirdire.cli.main import run
-from voirdire.construction.authoring import move
+from voirdire.construction.authoring import assign, move, write
 from voirdire.construction.history import read_history
+from voirdire.construction.standing import standings
 from voirdire.construction.translation.verifying import read_standings, unverified, verify, withdraw
 from voirdire.errors import UsageError
 
 TEA = "tea/prompt/zh"
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_verified_as_it_stands_and_changed_later(tmp_path: Path) -> None:
@@ -75,6 +73,8 @@ def test_a_translation_verified_after_acceptance_is_no_change_of_the_concept(tmp
         ({"take": "both"}, "--take both"),
         ({"take": "proposal"}, "nothing to verify"),
         ({"seen": "0" * 64}, "changed since"),
+        ({"note": "a" * 4001}, "4001 characters, more than the 4000"),
+        ({"note": "a\udcff"}, "control characters"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, said: dict[str, Any], what: str) -> None:
@@ -84,6 +84,34 @@ def test_what_is_refused(tmp_path: Path, said: dict[str, Any], what: str) -> Non
         verify(folder, **{"name": TEA, "by": "dai", **said})
     assert (folder / "concepts.csv").read_bytes() == before
     assert read_history(folder).events == ()
+
+
+def test_notes_of_a_withdrawal_are_checked_too(tmp_path: Path) -> None:
+    folder = make(tmp_path, pairs("tea"))
+    verify(folder, TEA, "dai")
+    before = (folder / "history.jsonl").read_bytes()
+    for note in ("a" * 4001, "\x1b[31mred"):
+        with pytest.raises(UsageError, match="control characters"):
+            withdraw(folder, TEA, "dai", note=note)
+    assert (folder / "history.jsonl").read_bytes() == before
+
+
+def test_the_author_of_a_translation_is_told_when_they_verify_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Written by command, or into the table and handed in; whoever else verifies it, it is no more their own."""
+    folder = make(tmp_path, pairs("tea", "rice"))
+    assign(folder)
+    authors = {name: one.author for name, one in standings(read_history(folder)).items()}
+    write(folder, "tea", authors["tea"], prompts={"zh": "茶合您的口味吗？"})
+    move(folder, "submit", "rice", authors["rice"])
+    assert "as an author too" in printed(capsys, "build", "verify", folder, TEA, "--by", authors["tea"].upper())
+    assert "as an author too" in printed(capsys, "build", "verify", folder, "--status")
+    verify(folder, "rice/prompt/zh", authors["rice"])
+    assert {name: one.own for name, one in read_standings(folder).items()} == {TEA: True, "rice/prompt/zh": True}
+    assert told(capsys, "build", "verify", folder, TEA, "--by", "dai")["verified_own"] is False
+    verify(folder, "rice/prompt/zh", authors["rice"], text="您爱吃米饭吗？")
+    assert not any(one.own for one in read_standings(folder).values())
 
 
 def test_what_was_seen_is_what_is_verified(tmp_path: Path) -> None:
@@ -103,19 +131,6 @@ def test_many_verify_at_once(tmp_path: Path) -> None:
         list(pool.map(lambda name: verify(folder, f"{name}/prompt/zh", "dai", text=f"{name} 好吗？"), names))
     assert set(states(folder).values()) == {"verified"}
     assert len(list(read_history(folder).of_kind("translation"))) == 12
-
-
-def test_killed_between_the_history_and_the_file(tmp_path: Path) -> None:
-    """The history says what was verified, the file does not say it yet: it is not verified, and is done again."""
-    folder = make(tmp_path, pair("tea", prompt_zh=""))
-    code = (
-        "import os, signal\nfrom voirdire.construction.translation import verifying\n"
-        "verifying.write_texts = lambda *a: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"verifying.verify({str(folder)!r}, {TEA!r}, 'dai', text='你会喜欢茶吗？')\n"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == -9
-    assert states(folder) == {TEA: "missing"}
-    assert verify(folder, TEA, "dai", text="你会喜欢茶吗？").state == "verified"
 
 
 def printed(capsys: pytest.CaptureFixture[str], *args: object, code: int = 0) -> str:

@@ -60,6 +60,10 @@ SHOWN = {
     "queue": ("people before a bakery", "passengers at a gate"),
 }  # fmt: skip
 """Concept -> what its two images show."""
+CATEGORIES = {name: ("food", "places")[place % 2] for place, name in enumerate(KINDS)}
+REVISED = {"gift": "How welcome would this present be to your host?"}
+"""Concept -> its question after the review."""
+BOTH = ("--regime", "generated", "--regime", "second")
 EXPECTED = {"factual": "drop", "uncontested": "drop", "stereotype": "drop", "good": "keep"}
 PRICE = 0.25
 PRICES = '[[price]]\nmodel = "compatible/*"\ninput = 100\noutput = 1000\n'
@@ -101,8 +105,8 @@ def killed_when(process: subprocess.Popen[str], reached: Callable[[], bool], wai
     return process.returncode == -signal.SIGKILL
 
 
-def concepts(folder: Path) -> None:
-    """``build new``, the concepts and their questions, and the protocol with a revision and a rejection."""
+def begun(folder: Path) -> None:
+    """``build new`` without a concept, with a price of images and what a release says."""
     people = [part for name in TEAM for part in ("--author", name)]
     told("build", "new", folder, "--culture", "us=en", "--culture", "cn=zh", "--name", "small-things", *people)
     table = pl.read_csv(folder / "concepts.csv")
@@ -111,8 +115,12 @@ def concepts(folder: Path) -> None:
     settings = settings.replace("# price = 0.134", f"price = {PRICE}").replace("demonstration = 0", "demonstration = 2")
     assert f"price = {PRICE}" in settings
     (folder / "build.toml").write_text(settings + RELEASE, encoding="utf-8")
-    for place, name in enumerate(KINDS):
-        told("build", "author", folder, "add", name, "--by", TEAM[0], "--category", ("food", "places")[place % 2])
+
+
+def by_commands(folder: Path) -> None:
+    """The concepts and their questions, and the protocol with a revision and a rejection."""
+    for name, category in CATEGORIES.items():
+        told("build", "author", folder, "add", name, "--by", TEAM[0], "--category", category)
     for one in told("build", "author", folder)["concepts"]:
         _write(folder, one["concept"], one["author"], one["reviewer"])
 
@@ -148,9 +156,9 @@ def _write(folder: Path, name: str, author: str, reviewer: str) -> None:
     if name == "queue":
         step("reject", reviewer, "--reason", "stereotype", "--note", "Only the clothes differ.")
         return
-    step("review", reviewer, "--note", "Say whose present." if name == "gift" else "Good.")
-    if name == "gift":
-        step("write", author, "--question", "en=How welcome would this present be to your host?")
+    step("review", reviewer, "--note", "Say whose present." if name in REVISED else "Good.")
+    if name in REVISED:
+        step("write", author, "--question", f"en={REVISED[name]}")
         step("revise", author)
     step("accept", reviewer)
 
@@ -158,6 +166,12 @@ def _write(folder: Path, name: str, author: str, reviewer: str) -> None:
 def images(folder: Path, url: str) -> tuple[object, ...]:
     """The command that draws the images."""
     return ("build", "images", folder, "--base-url", url, "--concurrency", "2")
+
+
+def second_images(folder: Path, url: str) -> tuple[object, ...]:
+    """The command that draws four pairs in another regime, in the wire format of another provider."""
+    other = ("--provider", "compatible", "--model", "m", "--regime", "second", "--subset", "4")
+    return (*images(folder, url), *other)
 
 
 def study(folder: Path) -> None:
@@ -199,9 +213,16 @@ class Crowd:
     seed: int = 0
 
 
+def parts(item: str) -> tuple[str, str, str]:
+    """Concept, culture, and regime of an item; of the main regime an empty one."""
+    name, _, regime = item.partition(".")
+    concept, _, culture = name.rpartition("-")
+    return concept, culture, regime
+
+
 def opinion(item: str, pool: str) -> float:
     """What a pool thinks of an item: good pairs are liked at home and not abroad, uncontested ones alike by both."""
-    name, _, culture = item.rpartition("-")
+    name, culture, _ = parts(item)
     place = list(KINDS).index(name)
     if KINDS[name] == "uncontested":
         return 3.6
@@ -211,9 +232,9 @@ def opinion(item: str, pool: str) -> float:
 
 def answers(item: str, pool: str, crowd: Crowd, rater: int) -> dict[str, str]:
     """What the rater of this number answers, whatever the order in which items come."""
-    name, _, culture = item.rpartition("-")
+    name, culture, regime = parts(item)
     kind, place = KINDS[name], list(KINDS).index(name)
-    rng = np.random.default_rng([crowd.seed, rater, place, culture == "us", pool == "us"])
+    rng = np.random.default_rng([crowd.seed, rater, place, culture == "us", pool == "us", *map(ord, regime)])
     means = {"q1": opinion(item, pool), "q2": 4.7 if culture == "us" else 1.3, "q4": 3.6}
     means["q3"] = 4.7 if kind == "factual" else 1.5
     found = {q: str(int(np.clip(round(m + rng.normal(0, crowd.noise)), 1, 5))) for q, m in means.items()}
@@ -274,13 +295,14 @@ def screened(folder: Path, pilot: Path) -> dict[str, str]:
 
 
 def screened_and_split(folder: Path, pilot: Path) -> dict[str, str]:
-    """As ``screened``; then the splits, and the items as raters see them from now on."""
+    """As ``screened``; then the splits, and the items of both regimes as raters see them from now on."""
     verdicts = screened(folder, pilot)
     told("build", "split", folder)
-    told("build", "items", folder)
+    told("build", "items", folder, *BOTH)
     return verdicts
 
 
 def freeze(folder: Path, ratings: Path, out: Path) -> tuple[object, ...]:
     """The command that freezes."""
-    return ("build", "freeze", folder, "--ratings", ratings, "--out", out, "--version", "1.0", "--draws", "100")
+    version = ("--version", "1.0", "--draws", "100")
+    return ("build", "freeze", folder, "--ratings", ratings, "--out", out, *BOTH, *version)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import httpx
@@ -64,6 +68,32 @@ class Building:
     def events(self, concept: str) -> list[str]:
         return [str(one.get("action") or one["kind"]) for one in read_history(self.folder).events
                 if one["concept"] == concept]  # fmt: skip
+
+
+class Command:
+    """``voirdire build serve`` as a program of its own."""
+
+    def __init__(self, folder: Path, port: int = 0) -> None:
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        serve = ("build", "serve", str(folder), "--json", "--port", str(self.port))
+        self.words = [sys.executable, "-m", "voirdire", *serve]
+        self.log = folder.parent / f"log-{time.time_ns()}"
+
+    def __enter__(self) -> Command:
+        with self.log.open("wb") as file:
+            self.process = subprocess.Popen(self.words, stdout=file, stderr=file)
+        wait_for(self.url, self.process, self.log)
+        self.told = json.loads(self.log.read_text(encoding="utf-8"))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def kill(self) -> None:
+        """End it at once, whatever it is doing."""
+        self.process.kill()
+        self.process.wait(20)
 
 
 class Person:

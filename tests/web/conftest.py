@@ -1,23 +1,18 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.annotation.postgres import Cluster
+from tests.web import chromium
 from tests.web.attack_fixtures import attacked_corpus, house, own_house
 from tests.web.corpora import build
 from tests.web.people import Visitor
 from tests.web.running import Here, InProcess, Program
 
 __all__ = ["attacked_corpus", "house", "own_house"]
-
-CHROMIUM = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
 
 
 @pytest.fixture
@@ -74,14 +69,10 @@ def browser() -> Iterator:
     Playwright holds an event loop of the thread as long as it is there, and other tests run loops of their own: it
     goes with the module.
     """
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    program = os.environ.get("VOIRDIRE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.skip("Chromium is not installed")
-    with playwright.sync_playwright() as running:
-        chromium = running.chromium.launch(executable_path=program, args=list(CHROMIUM))
-        yield chromium
-        chromium.close()
+    if why := chromium.missing():
+        pytest.skip(why)
+    with chromium.running_chromium() as running:
+        yield running
 
 
 @pytest.fixture

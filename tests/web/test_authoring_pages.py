@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import html
-import json
 import re
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 from tests.construction.building import build_text, make, pair, pairs, write_rows
-from tests.web.authoring_world import Building, Person, link_on, seen_on
+from tests.web.authoring_world import Building, Person, seen_on
 from tests.web.people import csrf_of
-from tests.web.running import free_port, wait_for
+from tests.web.running import free_port
 
 from voirdire.cli.main import run
 from voirdire.construction.authoring import move, write
@@ -402,64 +397,8 @@ def test_headers_and_sizes(building: Building, ana: Person):
     assert ana.write("tea", action="save", prompt_en="x" * 2_000_000).status_code == 413
 
 
-def test_the_command_serves_and_goes_on_where_it_stopped(tmp_path: Path):
-    folder = make(tmp_path / "mine", pairs("tea"))
-    with Command(folder) as first, httpx.Client(base_url=first.url, follow_redirects=True) as person:
-        page = enter(person, "lead", first.told["lead_link"])
-        assert page.status_code == 200
-        link = link_on(person.post("/lead/people", data={"csrf": csrf_of(page.text), "name": "ana"}).text)
-        assert "You are ana" in enter(person, "author", link).text
-        cookies = dict(person.cookies)
-    assert first.told["authors"] == ["ana", "bo", "chen"]
-    with (
-        Command(folder, first.port) as second,
-        httpx.Client(base_url=second.url, follow_redirects=True, cookies=cookies) as old,
-        httpx.Client(base_url=second.url, follow_redirects=True) as new,
-    ):
-        assert second.told["lead_link"] != first.told["lead_link"]
-        assert "You are ana" in old.get("/author").text
-        assert old.get("/lead").url.path == "/lead/enter"
-        assert "You are ana" in enter(new, "author", link).text
-
-
 @pytest.mark.parametrize(("text", "key"), [(build_text(team=("ana", "bo")), "authors"), ("name = 3", "build.toml")])
 def test_the_command_refuses_what_cannot_be_served(tmp_path: Path, capsys, text: str, key: str):
     folder = make(tmp_path / "mine", pairs("tea"), text)
     assert run(["build", "serve", str(folder), "--port", str(free_port())]) == 3
     assert key in capsys.readouterr().err
-
-
-def enter(person: httpx.Client, role: str, link: str) -> httpx.Response:
-    csrf = csrf_of(person.get(f"/{role}/enter").text)
-    return person.post(f"/{role}/enter", data={"csrf": csrf, "secret": link})
-
-
-class Command:
-    """``voirdire build serve`` as a program of its own."""
-
-    def __init__(self, folder: Path, port: int = 0) -> None:
-        self.port = port or free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.words = [
-            sys.executable,
-            "-m",
-            "voirdire",
-            "build",
-            "serve",
-            str(folder),
-            "--json",
-            "--port",
-            str(self.port),
-        ]
-        self.log = folder.parent / f"log-{time.time_ns()}"
-
-    def __enter__(self) -> Command:
-        with self.log.open("wb") as file:
-            self.process = subprocess.Popen(self.words, stdout=file, stderr=file)
-        wait_for(self.url, self.process, self.log)
-        self.told = json.loads(self.log.read_text(encoding="utf-8"))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.wait(20)

@@ -70,6 +70,8 @@ class Database:
     @property
     def name(self) -> str:
         """The address as it is written, without its password."""
+        if self.is_sqlite:
+            return f"sqlite:///{self.url.database or ''}"
         plain = self.url.set(drivername=self.url.get_backend_name())
         return plain.render_as_string(hide_password=True)
 

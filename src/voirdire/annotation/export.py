@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import polars as pl
 
@@ -25,7 +25,7 @@ from voirdire.annotation.rating_tables import (
     repeats_table,
 )
 from voirdire.annotation.verdicts import Decision, decisions, item_verdicts, verdicts_table
-from voirdire.corpus.frozen import RELEASED_IMAGES, file_digest
+from voirdire.corpus.frozen import CHANGED_ITEMS, RELEASED_IMAGES, file_digest
 from voirdire.errors import UsageError
 from voirdire.tables import write_table
 from voirdire.texts import text
@@ -54,38 +54,78 @@ class Counts:
 def write_export(database: Database, batch_id: int, shown: Shown, folder: Path, lang: str = "en") -> list[Path]:
     """Write a batch to a folder; gives the files written.
 
-    Files of an earlier export are replaced, all of them when all new ones are whole. A folder that holds other
-    ratings, and one that cannot be written to, is refused (UsageError).
+    A new folder is there whole or not at all. Files of an earlier export are replaced, when all new ones are whole; a
+    process that ends meanwhile can be begun again. A folder that holds other ratings, and one that cannot be written
+    to, is refused (UsageError).
     """
     collected, decided = collect(database, batch_id), decisions(database, batch_id)
     told = told_changes(database, collected, shown, lang)
     folder = Path(folder)
     again = _check(folder)
+    new = not folder.exists()
+    place = folder.parent if new else folder
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=".voirdire-", dir=folder) as held:
-            names = write_files(collected, decided, shown, Path(held), lang, told)
-            for name in names:
-                (folder / name).parent.mkdir(exist_ok=True)
-                shutil.move(Path(held) / name, folder / name)
-            if again and VERDICTS not in names:
-                (folder / VERDICTS).unlink(missing_ok=True)
+        place.mkdir(parents=True, exist_ok=True)
+        with _beside(place, folder.name) as held:
+            names = write_files(collected, decided, shown, held, lang, told)
+            if new:
+                held.replace(folder)
+            else:
+                _move(held, folder, names)
+        if again and VERDICTS not in names:
+            (folder / VERDICTS).unlink(missing_ok=True)
     except OSError as error:
         raise UsageError("lead.export.unwritable", file=str(folder), why=error.strerror or str(error)) from error
     return [folder / name for name in names]
 
 
-def told_changes(database: Database, collected: Collected, shown: Shown, lang: str) -> tuple[str, ...]:
-    """Sentences on changes of the items since the batch was made: those taken on, then those since."""
+@contextmanager
+def _beside(place: Path, name: str) -> Iterator[Path]:
+    """An empty hidden folder to write into, which is gone afterwards; so is what a killed export left of it."""
+    held = place / f".{name}.voirdire-export"
+    shutil.rmtree(held, ignore_errors=True)
+    held.mkdir()
+    try:
+        yield held
+    finally:
+        shutil.rmtree(held, ignore_errors=True)
+
+
+def _move(held: Path, folder: Path, names: Sequence[str]) -> None:
+    """Put files in their places; the one by which an export is known comes first, so that it can be begun again."""
+    for name in sorted(names, key=lambda name: name != MANIFEST):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.move(held / name, folder / name)
+
+
+@dataclass(frozen=True, slots=True)
+class ToldChanges:
+    """Changes of the items since a batch was made.
+
+    sentences : for people; items : item -> columns whose cells changed, which its raters saw otherwise, or may have
+    """
+
+    sentences: tuple[str, ...] = ()
+    items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def told_changes(database: Database, collected: Collected, shown: Shown, lang: str) -> ToldChanges:
+    """Changes of the items since the batch was made: those taken on, then those since."""
     since = changes_since(database, shown)
+    taken = [one for one in accepted_changes(database) if one.at >= collected.batch.created_at]
     told = [
         text(
             "lead.export.changed_on", lang, date=f"{datetime.fromtimestamp(one.at, UTC):%Y-%m-%d}", **one.changes.told()
         )
-        for one in accepted_changes(database)
-        if one.at >= collected.batch.created_at
+        for one in taken
     ]
-    return (*told, *([] if since is None else [text("lead.export.changed_since", lang, **since.told())]))
+    told += [] if since is None else [text("lead.export.changed_since", lang, **since.told())]
+    found: dict[str, tuple[str, ...]] = {}
+    for changes in (*(one.changes for one in taken), *([] if since is None else [since])):
+        for item, columns in (changes.changed or {}).items():
+            found[item] = tuple(dict.fromkeys((*found.get(item, ()), *columns)))
+    rated = set(collected.batch.spec.items)
+    return ToldChanges(tuple(told), {item: columns for item, columns in found.items() if item in rated})
 
 
 def write_files(
@@ -94,12 +134,13 @@ def write_files(
     shown: Shown,
     folder: Path,
     lang: str,
-    changes: Sequence[str] = (),
+    changes: ToldChanges | None = None,
 ) -> tuple[str, ...]:
     """Write the files of ``FILES``, and the verdicts of a pilot, to an empty folder; gives their names.
 
-    changes : sentences on changes of the items, for the README
+    changes : of the items, for the README and ``corpus.toml``
     """
+    changed = changes or ToldChanges()
     tables = audit_tables(collected, shown)
     (folder / COPY).parent.mkdir()
     write_table(tables.ratings, folder / RATINGS)
@@ -119,8 +160,8 @@ def write_files(
         names = (*names[:-1], VERDICTS, README)
     for name, frame in beside.items():
         write_table(frame, folder / name)
-    (folder / MANIFEST).write_text(_manifest(collected, shown), encoding="utf-8")
-    (folder / README).write_text(_readme(collected, shown, names, lang, changes), encoding="utf-8")
+    (folder / MANIFEST).write_text(_manifest(collected, shown, changed), encoding="utf-8")
+    (folder / README).write_text(_readme(collected, shown, names, lang, changed.sentences), encoding="utf-8")
     return names
 
 
@@ -152,8 +193,9 @@ def _check(folder: Path) -> bool:
     return ours
 
 
-def _manifest(collected: Collected, shown: Shown) -> str:
-    """``corpus.toml``: the corpus's name, what the ratings come from, and which images were shown (path -> digest).
+def _manifest(collected: Collected, shown: Shown, changed: ToldChanges) -> str:
+    """``corpus.toml``: the corpus's name, what the ratings come from, which images were shown (path -> digest), and
+    which items were changed meanwhile (id -> columns).
 
     A TOML text is written as a JSON text is.
     """
@@ -168,7 +210,15 @@ def _manifest(collected: Collected, shown: Shown) -> str:
         "corpus_digest": shown.digest,
         "voirdire": VERSION,
     }
-    return "\n".join([*_entries(entries), "", _MARK, *_entries(origin), "", *_images(collected, shown)])
+    return "\n".join(
+        [*_entries(entries), "", _MARK, *_entries(origin), "", *_images(collected, shown), *_changed(changed)]
+    )
+
+
+def _changed(changed: ToldChanges) -> list[str]:
+    """``[changed]``: the items that were changed after the batch was made; nothing where none was."""
+    lines = [f"{json.dumps(item, ensure_ascii=False)} = {json.dumps(cells)}" for item, cells in changed.items.items()]
+    return [f"[{CHANGED_ITEMS}]", *(line.replace("\x7f", "\\u007f") for line in lines), ""] if lines else []
 
 
 def _images(collected: Collected, shown: Shown) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,11 @@ class BuildChecked:
         return not (self.checked.findings if strict else self.checked.errors)
 
 
-def build_check(folder: Path | str, *, raters: Any = None) -> BuildChecked:
+def build_check(folder: Path | str, *, raters: Any = None, mapping: Mapping[str, str] | None = None) -> BuildChecked:
     """Check the concepts of a folder, how far they are authored, and that the authors do not rate.
 
     raters : a raters table, a ratings table or a corpus folder in which the authors are looked for
+    mapping : our name of its column of raters -> the table's, where it is not recognised
 
     Raises InputError for files that cannot be read; what they lack is told and not raised.
     """
@@ -39,14 +41,14 @@ def build_check(folder: Path | str, *, raters: Any = None) -> BuildChecked:
     concepts, history = read_concepts(folder), read_history(folder)
     checked = check_folder(folder, build, concepts, history)
     if raters is not None:
-        rate = tuple(_rates(build, raters))
+        rate = tuple(_rates(build, raters, mapping))
         checked = replace(checked, findings=(*rate, *checked.findings))
     return BuildChecked(build, checked, history.notes)
 
 
-def _rates(build: BuildFile, raters: Any) -> list[Finding]:
+def _rates(build: BuildFile, raters: Any, mapping: Mapping[str, str] | None) -> list[Finding]:
     found = []
-    for one in who_rates(build.authors, raters):
+    for one in who_rates(build.authors, raters, mapping):
         where = {"file": one.file, "row": one.row, "column": one.column}
         found.append(Finding("author_rates", ERROR, {**where, "author": one.author, "value": one.value}))
     return found

@@ -9,6 +9,7 @@ from typing import Any
 from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.concepts import read_concepts, replace_table
 from voirdire.construction.history import read_history
+from voirdire.construction.translation.ends import read_ends
 from voirdire.construction.translation.equivalence import CONFIDENCE, MARGIN, Equivalence, read_equivalence, record
 from voirdire.construction.translation.outcome import question_words, words_of
 from voirdire.construction.translation.settings import languages_of
@@ -43,7 +44,7 @@ def build_equivalence(
     items = [item.id for item in concepts.items]
     given = {"margin": MARGIN if margin is None else margin}
     given["confidence"] = CONFIDENCE if confidence is None else confidence
-    found = read_equivalence(ratings, items, languages, **given)
+    found = read_equivalence(ratings, items, languages, ends=read_ends(place), **given)
     words = question_words(read_units(place, build, concepts, read_history(place)))
     known = {name: words_of(words, name) for name in dict.fromkeys(one.question for one in found.compared)}
     record(place, found, {name: said for name, said in known.items() if said})

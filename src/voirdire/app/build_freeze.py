@@ -12,9 +12,9 @@ from voirdire.construction.build_file import BUILD_FILE, BuildFile, read_build_f
 from voirdire.construction.concepts import CONCEPTS_FILE, Concepts, read_concepts
 from voirdire.construction.freezing.failures import Failure, check_allowed, open_failures, used
 from voirdire.construction.freezing.folder import held_folder, only_freeze
-from voirdire.construction.freezing.inspecting import Inspected, inspect, team_failures
-from voirdire.construction.freezing.validity import Validity, validity_of
-from voirdire.construction.freezing.versions import Release, check_version, releases, settle
+from voirdire.construction.freezing.inspecting import Inspected, inspect
+from voirdire.construction.freezing.validity import USUAL, Validity, validity_of
+from voirdire.construction.freezing.versions import Release, begun, check_version, releases, settle
 from voirdire.construction.history import History, open_history
 from voirdire.construction.imaging.settings import GENERATED
 from voirdire.construction.regimes import check_regimes
@@ -108,14 +108,15 @@ def build_freeze(
     version = said.version or build.version
     with only_freeze(place):
         with open_history(place) as book:
-            settle(book)
+            settled = settle(book)
             check_version(version, said.change, releases(book.history))
         read = _read(place, build, regimes)
         if not read.inspected.items:
             failures = open_failures(read.inspected.failures, {})
-            return BuildFrozen(target, version, "", Validity(""), failures, notes=read.history.notes)
+            return BuildFrozen(target, version, "", Validity(""), failures, notes=(*settled, *read.history.notes))
         with held_folder(target, place) as held, _named(held, target):
-            return _frozen(read, replace(said, version=version, allowed=allowed), held, target, progress)
+            made = _frozen(read, replace(said, version=version, allowed=allowed), held, target, progress)
+            return replace(made, notes=(*settled, *made.notes))
 
 
 def _read(folder: Path, build: BuildFile, regimes: tuple[str, ...]) -> _Read:
@@ -134,10 +135,12 @@ def _frozen(read: _Read, said: FreezeOptions, held: Path, target: Path, progress
 
     tables = {"questions": _questions(read.folder, said), **said.tables}
     options = CorpusOptions(said.ratings, **tables)
-    written = write_tables(read.build, read.concepts, read.inspected, options, held, read.regimes)
+    written = write_tables(read.build, read.concepts, read.history, read.inspected, options, held, read.regimes)
     profile = _evaluated(held, said, progress, read.regimes)
-    validity = replace(validity_of(profile), regime=read.regimes[0] if read.regimes[1:] else "")
-    failures = (*read.inspected.failures, *written.failures, *_team(read.build, said), *validity.failures())
+    threshold = float(said.analysis.get("gate_reliability") or USUAL)
+    main = read.regimes[0] if read.regimes[1:] else ""
+    validity = replace(validity_of(profile), regime=main, threshold=threshold)
+    failures = (*read.inspected.failures, *written.failures, *validity.failures())
     allowed = used(failures, said.allowed)
     version = said.version or read.build.version
     made = BuildFrozen(
@@ -157,11 +160,6 @@ def _frozen(read: _Read, said: FreezeOptions, held: Path, target: Path, progress
     release = finish(written, release, (validity, profile), read.history, held, said.lang)
     _publish(read, release, held, target)
     return replace(made, digest=release.digest)
-
-
-def _team(build: BuildFile, said: FreezeOptions) -> list[Failure]:
-    raters = said.tables.get("raters")
-    return team_failures(build.authors, [said.ratings, *([] if raters is None else [raters])])
 
 
 def _questions(folder: Path, said: FreezeOptions) -> Path | None:
@@ -187,9 +185,8 @@ def _publish(read: _Read, release: Release, held: Path, target: Path) -> None:
     with open_history(read.folder) as book:
         if len(book.history.events) != len(read.history.events) or _marks(read.folder) != read.marks:
             raise UsageError("freeze.out.moved", file=str(read.folder))
-        book.append(release.event("begun"))
-        put_in_place(held, target)
-        book.append(release.event("done"))
+        with begun(book, release):
+            put_in_place(held, target)
 
 
 @contextmanager

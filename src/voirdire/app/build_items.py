@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from voirdire.app.freeze_folder import item_table
+from voirdire.construction.build_file import read_build_file
 from voirdire.construction.concepts import ConceptItem, read_concepts, replace_table
 from voirdire.construction.history import open_history
 from voirdire.construction.imaging.settings import GENERATED, TEXT
@@ -49,6 +50,7 @@ def build_items(folder: Path | str, *, regime: str | Sequence[str] = GENERATED) 
     id.
     """
     place, regimes = Path(folder), check_regimes(regime)
+    read_build_file(place)
     with open_history(place) as book:
         concepts, history = read_concepts(place), book.history
         out = {name for name, one in standings(history).items() if one.state == REJECTED}

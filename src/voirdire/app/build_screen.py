@@ -13,6 +13,7 @@ from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.concepts import Concepts, read_concepts, replace_table
 from voirdire.construction.imaging.settings import GENERATED
 from voirdire.construction.regimes import check_regime, further_ids
+from voirdire.construction.same_answers import MARKS
 from voirdire.construction.screening import Screening, screen
 from voirdire.construction.screening_decisions import Outcome, outcomes, record
 from voirdire.construction.screening_decisions import decide as record_decision
@@ -101,8 +102,10 @@ def build_screen(
     further = further_ids(place, (item.id for item in concepts.items))
     pilot = read_pilot(concepts, options, question=question, checklist=checklist, further=further)
     screening = screen(pilot, rule)
-    notes = (*screening.notes, *_team(build, pilot.raters, (tables or {}).get("raters")))
-    standing = record(place, screening, {"shown": _shown(place, concepts, screening, options)})
+    team = _team(build, pilot.raters, options)
+    notes = (*screening.notes, *(Note("screening.author_rates", one, "warning") for one in team))
+    told = {"team": team, "shown": _shown(place, concepts, screening, options), MARKS: pilot.marks}
+    standing = record(place, screening, told)
     replace_table(place / TABLE, screening.table())
     made = Screened(build, screening, place / TABLE, place / PAGE, standing, notes=notes)
     _write_page(made, concepts, regime, lang, listening)
@@ -145,12 +148,13 @@ def _shown(
     return found
 
 
-def _team(build: BuildFile, ids: Sequence[str], raters: Any) -> list[Note]:
-    """A warning for each member of the construction team who is among the pilot's raters."""
+def _team(build: BuildFile, ids: Sequence[str], options: CorpusOptions) -> list[dict[str, str]]:
+    """Each member of the construction team who is among the pilot's raters, by id or by what is known of raters."""
+    read = expand_corpus(options)
     found = list(who_rates(build.authors, pl.DataFrame({"rater_id": ids}, schema={"rater_id": pl.String})))
-    found += who_rates(build.authors, raters) if raters is not None else ()
+    found += who_rates(build.authors, read.raters, read.mapping) if read.raters is not None else ()
     named = {one.author: one.value for one in found}
-    return [Note("screening.author_rates", {"author": who, "value": value}, "warning") for who, value in named.items()]
+    return [{"author": who, "value": value} for who, value in named.items()]
 
 
 def _opinion(made: Screened, concepts: Concepts, asked: _Asking) -> Opinion:

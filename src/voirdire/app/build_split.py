@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from voirdire.construction.concepts import Concepts, read_concepts, rewrite
 from voirdire.construction.history import History, open_history
 from voirdire.construction.pool_answers import read_rated
 from voirdire.construction.regimes import further_ids
-from voirdire.construction.screening_decisions import outcomes
+from voirdire.construction.screening_decisions import DECIDED, outcomes
 from voirdire.construction.screening_rule import DROP
+from voirdire.construction.splits import REJECTED as OUT
 from voirdire.construction.splits import Split, split_concepts
 from voirdire.construction.standing import ACCEPTED, REJECTED, standings
 from voirdire.corpus.corpus import Note
@@ -55,7 +56,8 @@ def build_split(
     ratings : by which demonstrations are chosen so that every level is there (those of items of further regimes are
         left aside); question : the one that counts
     demonstration, pilot, per_level, seed : instead of those in ``build.toml``
-    again : make splits anew that the table has already; dry_run : write nothing
+    again : make splits anew that the table has already (concepts that a split rejected, and whose drop was taken back,
+        get one in any case); dry_run : write nothing
     tables : how the ratings are read, by the names of CorpusOptions (low, high, raters, pools, ...)
 
     Where the authoring protocol was begun, only accepted concepts are split. Raises UsageError where there are too few
@@ -74,12 +76,15 @@ def build_split(
             rated, told = read_rated(concepts, CorpusOptions(ratings, **(tables or {})), question, further)
             notes = (*notes, *told)
         out, waiting = _unfit(concepts, book.history)
+        reopened = _reopened(concepts, book.history, out)
+        notes = (*notes, *((Note("freezing.note.reopened", {"concepts": ", ".join(reopened)}),) if reopened else ()))
         split = split_concepts(
             concepts.by_concept(),
             plan,
             np.random.default_rng(plan.seed),
             rated=rated,
             rejected=out,
+            reopened=reopened,
             waiting=waiting,
             again=again,
         )
@@ -114,6 +119,22 @@ def _unfit(concepts: Concepts, history: History) -> tuple[list[str], list[str]]:
     names = concepts.by_concept()
     waiting = [name for name in names if begun and (name not in known or known[name].state != ACCEPTED)]
     return rejected, waiting
+
+
+def _reopened(concepts: Concepts, history: History, rejected: Sequence[str]) -> list[str]:
+    """Concepts that a split called rejected as they were dropped, and that nobody rejects or drops any more.
+
+    What a person wrote into the table stays.
+    """
+    dropped: set[str] = set()
+    latest: dict[str, str] = {}
+    for event in history.of_kind(DECIDED, SPLIT_EVENT):
+        if event["kind"] == DECIDED and event.get("verdict") == DROP:
+            dropped.add(event["concept"])
+        elif isinstance(event.get("splits"), dict):
+            latest |= {name: split for name, split in event["splits"].items() if name in dropped}
+    named = {item.concept for item in concepts.items if item.split == OUT}
+    return [name for name in concepts.by_concept() if name in named - set(rejected) and latest.get(name) == OUT]
 
 
 def _changes(concepts: Concepts, split: Split) -> dict[int, dict[str, str]]:

@@ -12,14 +12,17 @@ import polars as pl
 from voirdire.construction.build_file import BuildFile
 from voirdire.construction.concepts import Concepts
 from voirdire.construction.freezing import folder as places
+from voirdire.construction.freezing.demonstrations import demonstrations_of
 from voirdire.construction.freezing.failures import Failure
-from voirdire.construction.freezing.inspecting import Inspected
+from voirdire.construction.freezing.inspecting import Inspected, team_failures
 from voirdire.construction.freezing.rated import inspect_rated
 from voirdire.construction.freezing.validity import Validity
 from voirdire.construction.freezing.versions import Release, changelog, releases
+from voirdire.construction.freezing.wording import in_languages, wording_failures
 from voirdire.construction.history import History, utc_now
 from voirdire.construction.imaging.settings import TEXT
 from voirdire.construction.regimes import Entry, further_ids
+from voirdire.construction.same_answers import same_answers
 from voirdire.construction.seen import seen_beside
 from voirdire.corpus.corpus import Corpus, Note
 from voirdire.corpus.equivalence import SECTION, equivalence_notes
@@ -27,6 +30,8 @@ from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.frozen import ALLOWED, TABLES, allowed_notes, shown_digest
 from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.reading import read_corpus
+from voirdire.corpus.screened import SECTION as SCREENING
+from voirdire.corpus.screened import screening_notes
 from voirdire.errors import InputError
 from voirdire.exchange.release_tables import as_csv, pool_tables
 from voirdire.exchange.told import check_pools, read_told
@@ -57,6 +62,7 @@ class Written:
 def write_tables(
     build: BuildFile,
     concepts: Concepts,
+    history: History,
     inspected: Inspected,
     options: CorpusOptions,
     held: Path,
@@ -72,7 +78,10 @@ def write_tables(
     others = further_ids(Path(build.file).parent, (item.id for item in concepts.items), regimes[0])
     expanded = expand_corpus(options)
     read = _known(concepts, others, expanded, held)
-    given, tables = _tables(read, inspected, held, regimes)
+    corpus = read_corpus(read, ())
+    inspected = _with_same_answers(inspected, corpus, history)
+    given, tables = _tables(read, corpus, inspected, held, regimes)
+    tables["questions"], dropped = in_languages(tables["questions"], build.languages)
     for name in TABLES:
         if name in tables and tables[name].width:
             (held / f"{name}.csv").write_bytes(as_csv(tables[name]))
@@ -82,15 +91,26 @@ def write_tables(
     _check_told(build, held, rated["pool"].drop_nulls().unique(maintain_order=True).to_list())
     seen = seen_beside(expanded, options.ratings)
     checked = inspect_rated(inspected.entries, inspected.images, seen, set(rated["item_id"]))
-    told = (*inspected.notes, *checked.notes, *_aside(rated["item_id"], inspected, regimes))
+    aside = _aside(rated["item_id"], inspected, regimes)
+    shown, lacking = demonstrations_of(inspected.items, corpus, build.splits.per_level)
+    told = (*screening_notes(inspected.screening), *inspected.notes, *checked.notes, *lacking, *aside)
     left_out = _left_out(given["item_id"], inspected, others)
     counts = {"concepts": len({item.concept for item in inspected.items}), "items": len(inspected.entries)}
-    parts |= _constructed(inspected, counts["concepts"], regimes)
-    return Written(top, parts, counts | {"ratings": rated.height}, (*left_out, *told), checked.failures, told)
+    parts |= _constructed(inspected, {"concepts": counts["concepts"]} | shown, regimes)
+    named = [table for table in (tables["raters"], rated) if "rater_id" in table.columns]
+    people = team_failures(build.authors, named)
+    failures = (*checked.failures, *wording_failures(tables["questions"], build.languages, history), *people)
+    return Written(top, parts, counts | {"ratings": rated.height}, (*left_out, *dropped, *told), failures, told)
+
+
+def _with_same_answers(inspected: Inspected, corpus: Corpus, history: History) -> Inspected:
+    """What is said of the screening, and of how many concepts the ratings are those by which they were screened."""
+    same = same_answers(corpus.ratings, inspected.items, history)
+    return replace(inspected, screening={**inspected.screening, "same_ratings": same}) if same else inspected
 
 
 def _tables(
-    read: CorpusOptions, inspected: Inspected, held: Path, regimes: Sequence[str]
+    read: CorpusOptions, corpus: Corpus, inspected: Inspected, held: Path, regimes: Sequence[str]
 ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
     """The ratings as they were given, and the tables that are frozen; the images are copied."""
     tables = dict(pool_tables(read).tables)
@@ -99,16 +119,16 @@ def _tables(
     who = tables["ratings"].select("rater_id").unique()
     tables["raters"] = tables["raters"].join(who, on="rater_id", how="semi")
     tables["items"] = item_table(inspected.entries, places.copy_images(inspected.images, held), regimes)
-    tables["questions"] = question_table(read_corpus(read, ()), tables.get("questions"))
+    tables["questions"] = question_table(corpus, tables.get("questions"))
     return given, tables
 
 
-def _constructed(inspected: Inspected, concepts: int, regimes: Sequence[str]) -> dict[str, Any]:
-    """What ``corpus.toml`` says of how the corpus was built."""
-    told: dict[str, Any] = {"concepts": concepts, "rejected": len(inspected.rejected)}
+def _constructed(inspected: Inspected, said: Mapping[str, Any], regimes: Sequence[str]) -> dict[str, Any]:
+    """What ``corpus.toml`` says of how the corpus was built; said : of its concepts and demonstrations."""
+    told: dict[str, Any] = {**said, "rejected": len(inspected.rejected)}
     if regimes[1:] or TEXT in regimes:
         told["regimes"] = list(regimes)
-    return {SECTION: dict(inspected.equivalence), "construction": told}
+    return {SECTION: dict(inspected.equivalence), SCREENING: dict(inspected.screening), "construction": told}
 
 
 def _known(concepts: Concepts, others: Iterable[str], options: CorpusOptions, held: Path) -> CorpusOptions:

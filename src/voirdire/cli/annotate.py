@@ -86,6 +86,7 @@ def annotate(
 ) -> None:
     language = ctx.find_object(str) or "en"
     check_installed()
+    _refuse_unbuilt(corpus)
     wanted = _first(first)
     if init:
         _write_template(corpus, tuple(pool or ()), language, as_json=json)
@@ -96,6 +97,14 @@ def annotate(
         return
     start = {"accept_changes": accept_changes, "first": wanted}
     _serve(settings, workers, language, start, as_json=json)
+
+
+def _refuse_unbuilt(corpus: Path) -> None:
+    """Raise UsageError where the items of a corpus that is being built were not made yet."""
+    from voirdire.construction.build_file import BUILD_FILE
+
+    if not corpus.exists() and (corpus.parent / BUILD_FILE).is_file():
+        raise UsageError("cli_annotate.no_items", file=str(corpus), folder=show.pasted(corpus.parent))
 
 
 def check_installed() -> None:
@@ -152,7 +161,7 @@ def _write_template(corpus: Path, pools: tuple[str, ...], lang: str, *, as_json:
     if as_json:
         show.json({"command": "annotate", "study": str(file), "texts_missing": missing})
         return
-    show.out(text("cli_annotate.study_written", lang, file=show.clean(file), corpus=show.clean(corpus)))
+    show.out(text("cli_annotate.study_written", lang, file=show.clean(file), corpus=show.pasted(corpus)))
     if missing:
         show.err(show.lines(text("cli_annotate.texts_missing", lang, missing="\n".join(missing))))
 
@@ -165,6 +174,8 @@ def _named(shown: Shown, folder: Path) -> Shown:
 
 
 def _export(settings: Settings, folder: Path, batch: int | None, lang: str, *, as_json: bool) -> None:
+    from voirdire.annotation.export import VERDICTS
+    from voirdire.construction.build_file import BUILD_FILE
     from voirdire.web.serving import export_batch
 
     def warn(note: Note) -> None:
@@ -175,7 +186,10 @@ def _export(settings: Settings, folder: Path, batch: int | None, lang: str, *, a
         written = {path.name: str(path) for path in files}
         show.json({"command": "annotate", "folder": str(folder), "files": written})
     else:
-        show.out(text("cli_annotate.exported", lang, count=len(files), folder=show.clean(folder)))
+        beside = Path(settings.corpus) if Path(settings.corpus).is_dir() else Path(settings.corpus).parent
+        pilot = VERDICTS in [path.name for path in files] and (beside / BUILD_FILE).is_file()
+        told = {"count": len(files), "folder": show.pasted(folder), "corpus": show.pasted(beside)}
+        show.out(text("cli_annotate.exported_pilot" if pilot else "cli_annotate.exported", lang, **told))
 
 
 def _serve(settings: Settings, workers: int, lang: str, start: Mapping[str, Any], *, as_json: bool) -> None:
@@ -224,7 +238,14 @@ def lines(ready: Ready, lang: str) -> list[str]:
     )
     notes = [text(note.key, lang, **note.fields) for note in ready.notes]
     link = text("cli_annotate.link", lang, link=ready.lead_link)
-    return [about, *map(show.clean, notes), made, "", link, text("cli_annotate.stop", lang)]
+    return [about, *map(show.clean, notes), made, "", link, text("cli_annotate.stop", lang, link=next_link(lang))]
+
+
+def next_link(lang: str) -> str:
+    """What becomes of the lead's link at the next start."""
+    from voirdire.web.serving import LEAD_VARIABLE
+
+    return text("cli_annotate.link_kept" if os.environ.get(LEAD_VARIABLE) else "cli_annotate.link_new", lang)
 
 
 def _standing(ready: Ready) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from voirdire.construction.history import Event
 
 
+SINGLE = ("status", "history", "write")
+"""Steps that are of one concept alone."""
+
+
 def _option(name: str, panel: str, metavar: str | None = None) -> Any:
     key = name.removeprefix("--").replace("-", "_")
     return typer.Option(
@@ -29,7 +33,7 @@ def _option(name: str, panel: str, metavar: str | None = None) -> Any:
 
 Dir = Annotated[Path, typer.Argument(help="cli_build.option.dir", metavar="DIR")]
 Action = Annotated[str, typer.Argument(help="cli_author.option.action", metavar="[STEP]")]
-Concept = Annotated[str, typer.Argument(help="cli_author.option.concept", metavar="[CONCEPT]")]
+Named = Annotated[o.Words, typer.Argument(help="cli_author.option.concept", metavar="[CONCEPT]...")]
 By = Annotated[str, _option("--by", "step", "NAME")]
 NoteText = Annotated[str, _option("--note", "step", "TEXT")]
 Reason = Annotated[str, _option("--reason", "step", "REASON")]
@@ -50,7 +54,7 @@ def author(
     ctx: typer.Context,
     folder: Dir,
     action: Action = "status",
-    concept: Concept = "",
+    concept: Named = None,
     by: By = "",
     note: NoteText = "",
     reason: Reason = "",
@@ -66,24 +70,26 @@ def author(
     from voirdire.app.build_author import build_author
 
     spoken = ctx.find_object(str) or "en"
-    told = build_author(
-        folder,
-        action,
-        concept,
-        by=by,
-        note=note,
-        reason=reason,
-        category=category,
-        realisations=_pairs(realisation, "--realisation"),
-        questions=_pairs(question, "--question"),
-        author=new_author,
-        reviewer=reviewer,
-        raters=raters,
-    )
+    names = list(dict.fromkeys(concept or [""]))
+    if len(names) > 1 and action in SINGLE:
+        raise UsageError("cli_author.one_concept", action=action, count=len(names))
+    said: dict[str, Any] = {"by": by, "note": note, "reason": reason, "category": category, "raters": raters}
+    said |= {"realisations": _pairs(realisation, "--realisation"), "questions": _pairs(question, "--question")}
+    done: list[Authored] = []
+    try:
+        for name in names:
+            done.append(build_author(folder, action, name, **said, author=new_author, reviewer=reviewer))  # noqa: PERF401
+    finally:
+        if done and not json:
+            _tell(_together(done), action, spoken)
     if json:
-        show.json({"command": "build author", "step": action, **_document(told, spoken)})
-        return
-    _tell(told, action, spoken)
+        show.json({"command": "build author", "step": action, **_document(_together(done), spoken)})
+
+
+def _together(done: Sequence[Authored]) -> Authored:
+    """What is told of a step with several concepts: where each stands, and the sums after the last."""
+    rows = tuple(row for one in done for row in one.standings)
+    return replace(done[-1], standings=rows) if done[1:] else done[-1]
 
 
 def state_counts(states: Mapping[str, int], lang: str) -> str:

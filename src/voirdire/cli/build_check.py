@@ -13,6 +13,7 @@ from voirdire.cli import options as o
 from voirdire.cli import show
 from voirdire.cli.build import add
 from voirdire.cli.build_author import state_counts
+from voirdire.cli.config import collect
 from voirdire.texts import text
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def check(
     ctx: typer.Context,
     folder: Dir,
     raters: Raters = None,
+    map: o.Map = None,
     strict: Strict = False,
     json: o.Json = False,
     lang: o.Lang = None,
@@ -50,7 +52,7 @@ def check(
     from voirdire.app.build_check import build_check
 
     spoken = ctx.find_object(str) or "en"
-    found = build_check(folder, raters=raters)
+    found = build_check(folder, raters=raters, **collect({"map": map}))
     passed = found.passed(strict=strict)
     if json:
         show.json(_document(found, passed, spoken))

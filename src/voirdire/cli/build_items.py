@@ -51,5 +51,5 @@ def items(ctx: typer.Context, folder: Dir, regime: Regime = None, json: o.Json =
         )
     for name, count in made.further.items():
         show.out(text("regimes.items.further", spoken, regime=name, count=count))
-    told = {"file": show.clean(made.file), "count": made.items, "rejected": made.rejected}
+    told = {"file": show.pasted(made.file), "count": made.items, "rejected": made.rejected}
     show.out(text("cli_build.items_written", spoken, **told))

@@ -50,4 +50,5 @@ def new(
         written = {key: str(file) for key, file in files.items()}
         show.json({"command": "build new", "folder": str(folder), "files": written})
         return
-    show.out(text("cli_build.begun", spoken, folder=show.clean(folder)))
+    key = "cli_build.begun_by" if author else "cli_build.begun"
+    show.out(text(key, spoken, folder=show.pasted(folder)))

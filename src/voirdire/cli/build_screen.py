@@ -171,7 +171,7 @@ def _tell(made: Screened, folder: Path, lang: str) -> None:
         show.out(text("cli_screen.unrated", lang, count=len(screening.unrated), concepts=names))
     if made.opinion is not None:
         _tell_opinion(made.opinion, lang)
-    where = {"page": show.clean(made.page), "table": show.clean(made.table), "folder": show.clean(folder)}
+    where = {"page": show.clean(made.page), "table": show.clean(made.table), "folder": show.pasted(folder)}
     show.out(text("cli_screen.where", lang, **where))
 
 

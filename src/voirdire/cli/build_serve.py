@@ -86,4 +86,4 @@ def _lines(ready: Ready, lang: str) -> list[str]:
         "cli_build_serve.about", lang, name=show.clean(ready.build.name), count=ready.concepts, authors=authors
     )
     link = text("cli_build_serve.link", lang, link=ready.lead_link)
-    return [about, "", link, text("cli_build_serve.stop", lang)]
+    return [about, "", link, text("cli_build_serve.stop", lang, link=annotate.next_link(lang))]

@@ -153,6 +153,13 @@ def _tell_verified(one: Standing, by: str, lang: str, *, withdrawn: bool) -> Non
     show.out(text("cli_translate.withdrawn" if withdrawn else "cli_translate.verified", lang, **told))
     if one.numbers and not withdrawn:
         show.out(f"    {numbers_line(one, lang)}")
+    _tell_own(one, lang)
+
+
+def _tell_own(one: Standing, lang: str) -> None:
+    """That whoever verified a text wrote it too."""
+    if one.own:
+        show.out(text("cli_translate.own", lang, by=show.clean(one.by)))
 
 
 def _refuse_beside(other: str, **options: object) -> None:
@@ -214,7 +221,7 @@ def _end_lines(result: Translated, folder: Path, lang: str) -> list[str]:
         lines.append(text("cli_translate.failed_next", lang))
     lines.append(state_line(states, lang))
     if any(state != "verified" for state in states):
-        lines.append(text("cli_translate.next", lang, folder=show.clean(folder)))
+        lines.append(text("cli_translate.next", lang, folder=show.pasted(folder)))
     return lines
 
 
@@ -261,6 +268,7 @@ def _tell_status(found: Mapping[str, Standing], lang: str, *, as_json: bool) -> 
             show.out(f"    {text(f'cli_translate.words.{key}', lang)} {show.clean(words)}")
         if one.numbers:
             show.out(f"    {numbers_line(one, lang)}")
+        _tell_own(one, lang)
         if _failed(one):
             show.out(f"    {failure(one, lang)}")
     show.out(state_line(states, lang))
@@ -279,6 +287,7 @@ def _row(one: Standing, lang: str) -> dict[str, Any]:
     told |= {"source": one.unit.source, "text": one.text or None, "digest": one.digest}
     told["other_numbers"] = list(one.numbers)
     told |= {"verified_by": one.by or None, "at": one.at or None, "accepted_unverified": one.taken}
+    told["verified_own"] = one.own
     for name, proposal in (("proposal", one.proposal), ("back", one.back)):
         if proposal is not None:
             known = {"model": proposal.model, "served": proposal.served or None, "status": proposal.status}

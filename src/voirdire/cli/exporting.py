@@ -141,7 +141,7 @@ def _document(written: Exported, form: str) -> dict[str, Any]:
         "images": len(release.images),
         "anonymity": None if known is None else {"k": known.k, "smallest": known.smallest, "columns": known.columns},
         "left_out": [f"{table}.{column}" for table, column in release.left_out],
-        "not_told": [name if not pool else f"{pool}: {name}" for pool, name in release.told.untold(release.pools)],
+        "not_told": _untold(written),
         "notes": [{"key": note.key, "fields": note.fields, "kind": note.kind} for note in release.notes],
     }
 
@@ -162,5 +162,12 @@ def _said(written: Exported, lang: str) -> list[str]:
     if release.left_out:
         left = ", ".join(f"{table}.{column}" for table, column in release.left_out)
         lines.append(text("release.done.left_out", lang, columns=show.clean(left)))
-    untold = release.told.untold(release.pools) if "ratings" in release.tables else []
-    return [*lines, text("release.done.untold", lang, count=len(untold))] if untold else lines
+    untold = _untold(written) if "ratings" in release.tables else []
+    names = show.clean(text("report.list_separator", lang).join(untold))
+    return [*lines, text("release.done.untold", lang, count=len(untold), names=names)] if untold else lines
+
+
+def _untold(written: Exported) -> list[str]:
+    """The entries of ``[release]``, and those of ``[[pool]]`` with their pool, that say nothing."""
+    told = written.release.told.untold(written.release.pools)
+    return [f"{pool}: {name}" if pool else name for pool, name in told]

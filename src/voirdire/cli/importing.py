@@ -131,11 +131,12 @@ def _said(taken: Imported, lang: str) -> Iterator[str]:
     folder = show.clean(taken.folder)
     if taken.account is None:
         counts = {"tables": len(taken.tables), "images": len(taken.images)}
-        yield text("importing.done.release", lang, file=folder, **counts)
+        yield text("importing.done.release", lang, file=show.pasted(taken.folder), **counts)
         return
     rows = ", ".join(text("importing.done.rows", lang, table=name, count=count) for name, count in taken.rows.items())
     yield text("importing.done.written", lang, file=folder, rows=rows)
-    yield text("importing.done.next" if "ratings" in taken.rows else "importing.done.next_judged", lang, file=folder)
+    following = "importing.done.next" if "ratings" in taken.rows else "importing.done.next_judged"
+    yield text(following, lang, file=show.pasted(taken.folder))
 
 
 def _reckoning(account: Account, lang: str) -> Iterator[str]:

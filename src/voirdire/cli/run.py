@@ -161,7 +161,7 @@ def _spent(begun: Begun, lang: str) -> str:
 def error_lines(result: RunResult, lang: str) -> list[str]:
     """How many cells ended as error, and where to see why."""
     errors = sum(judge.status.get("error", 0) for judge in result.progress.judges)
-    return [text("cli_run.errors", lang, count=errors, folder=show.clean(result.folder))] if errors else []
+    return [text("cli_run.errors", lang, count=errors, folder=show.pasted(result.folder))] if errors else []
 
 
 def document(result: RunResult, lang: str) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 import threading
 from copy import copy
@@ -23,6 +25,16 @@ def clean(value: Any) -> str:
     'a\\x1b[31mb\\nc'
     """
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in str(value))
+
+
+def pasted(path: Any) -> str:
+    """A path as it stands in a command that is printed: clean, and in quotation marks where a shell needs them.
+
+    >>> pasted("my corpus"), pasted("mine/研究")
+    ("'my corpus'", 'mine/研究')
+    """
+    shown = clean(path)
+    return shown if re.fullmatch(r"[\w@%+=:,./-]+", shown) else shlex.quote(shown)
 
 
 def sentence(error: VoirdireError, lang: str) -> str:

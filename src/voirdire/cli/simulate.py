@@ -89,7 +89,7 @@ def simulate(
         show.json({"command": "simulate", "folder": str(out), "files": written})
         return
     language = ctx.find_object(str) or "en"
-    show.out(text("simulation.help.done", language, count=len(files), file=show.clean(out)))
+    show.out(text("simulation.help.done", language, count=len(files), file=show.pasted(out)))
 
 
 def _refuse_beside_spec(ctx: typer.Context) -> None:

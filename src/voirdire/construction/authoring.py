@@ -14,7 +14,7 @@ from voirdire.construction import concepts as table
 from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.checks import concept_findings
 from voirdire.construction.concepts import ConceptItem, Concepts, is_text, read_concepts
-from voirdire.construction.history import Book, Clock, digest_of, open_history, utc_now
+from voirdire.construction.history import Book, Clock, Event, History, digest_of, open_history, utc_now
 from voirdire.construction.schedule import Assignment, assign_new, refuse_few
 from voirdire.construction.standing import (
     ACCEPTED,
@@ -73,7 +73,7 @@ def move(
         raise UsageError("authoring.action_unknown", value=action, known=", ".join(MOVES))
     _check_words(action, note, reason)
     with open_history(folder, clock) as book:
-        before, items = _standing(book, build, concept)
+        before, items, fixed = _standing(book, build, concept)
         person = _member(build, by)
         now = text_of(items)
         _check_turn(before, action, person)
@@ -84,7 +84,7 @@ def move(
         event |= {"state": MOVES[action].end, "note": note, "digest": digest_of(now)}
         event |= {"reason": reason} if action == "reject" else {}
         event |= {"text": now} if action in ("submit", "revise") else {}
-        book.append(event)
+        book.append(*fixed, event)
         return standings(book.history)[concept]
 
 
@@ -105,13 +105,13 @@ def reassign(
     """
     build = read_build_file(folder)
     with open_history(folder, clock) as book:
-        before, _ = _standing(book, build, concept)
+        before, _, fixed = _standing(book, build, concept)
         person, author, reviewer = (_member(build, name) for name in (by, author, reviewer))
         if before.state in (ACCEPTED, REJECTED):
             raise WrongStateError("authoring.finished", concept=concept, state=before.state)
         if reviewer == author or reviewer in before.writers:
             raise UsageError("authoring.reviews_own", concept=concept, value=reviewer)
-        book.append({**Assignment(concept, author, reviewer).event(person), "note": note})
+        book.append(*fixed, {**Assignment(concept, author, reviewer).event(person), "note": note})
         return standings(book.history)[concept]
 
 
@@ -134,7 +134,7 @@ def write(
     """
     build = read_build_file(folder)
     with open_history(folder, clock) as book:
-        before, items = _standing(book, build, concept)
+        before, items, fixed = _standing(book, build, concept)
         person = _member(build, by)
         if person != before.author:
             raise UsageError("authoring.not_yours", concept=concept, action="write", by=person, who=before.author)
@@ -145,7 +145,8 @@ def write(
         changes = _cells(items, category, realisations or {}, prompts or {})
         told = {"category": category, "realisation": dict(realisations or {}), "prompt": dict(prompts or {})}
         event = {"kind": TEXT, "action": WRITE, "concept": concept, "by": person, "text": told}
-        table.rewrite(folder, read_concepts(folder), changes, lambda: book.append(event))
+        event |= {"instead_of": _replaced(items, told)}
+        table.rewrite(folder, read_concepts(folder), changes, lambda: book.append(*fixed, event))
         return read_concepts(folder)
 
 
@@ -173,6 +174,14 @@ def text_digest(items: Sequence[ConceptItem]) -> str:
 
 
 def _assign_new(book: Book, build: BuildFile, concepts: Concepts) -> tuple[Assignment, ...]:
+    made = _drawn(book, build, concepts)
+    if made:
+        book.append(*(one.event() for one in made))
+    return made
+
+
+def _drawn(book: Book, build: BuildFile, concepts: Concepts) -> tuple[Assignment, ...]:
+    """The people of the concepts that have none yet; nothing is written."""
     by_concept = concepts.by_concept()
     made = assign_new(by_concept, build.authors, book.history)
     for one in made:
@@ -180,20 +189,30 @@ def _assign_new(book: Book, build: BuildFile, concepts: Concepts) -> tuple[Assig
         for finding in concept_findings(build, items):
             if finding.kind in ("reviews_own", "person_unknown", "person_differs", "person_missing"):
                 raise InputError(f"build.finding.{finding.kind}", **finding.fields)
-    if made:
-        book.append(*(one.event() for one in made))
     return made
 
 
-def _standing(book: Book, build: BuildFile, concept: str) -> tuple[Standing, tuple[ConceptItem, ...]]:
+def _replaced(items: Sequence[ConceptItem], told: Mapping[str, Any]) -> dict[str, Any]:
+    """The texts that were written over, of which the history may know nothing: others write into the table too."""
+    old: dict[str, Any] = {} if told["category"] is None else {"category": items[0].category}
+    old["realisation"] = {one.culture: one.realisation for one in items if one.culture in told["realisation"]}
+    old["prompt"] = {language: items[0].prompts.get(language, "") for language in told["prompt"]}
+    return {name: value for name, value in old.items() if value}
+
+
+def _standing(
+    book: Book, build: BuildFile, concept: str
+) -> tuple[Standing, tuple[ConceptItem, ...], tuple[Event, ...]]:
+    """Where a concept stands, its items, and the events by which a step that is taken fixes people first."""
     refuse_few(build.authors)
     concepts = read_concepts(book.folder)
     by_concept = concepts.by_concept()
     if concept not in by_concept:
         near = get_close_matches(concept, by_concept, n=5) or list(by_concept)[:5]
         raise UsageError("authoring.concept_unknown", value=concept, known=", ".join(near) or "-")
-    _assign_new(book, build, concepts)
-    return standings(book.history)[concept], by_concept[concept]
+    fixed = tuple(one.event() for one in _drawn(book, build, concepts))
+    known = History((*book.history.events, *fixed))
+    return standings(known)[concept], by_concept[concept], fixed
 
 
 def _member(build: BuildFile, by: str) -> str:

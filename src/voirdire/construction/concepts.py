@@ -169,14 +169,15 @@ def _put(folder: Path | str, frame: pl.DataFrame, table: Table, told: Told | Non
 
 
 def replace_table(path: Path, frame: pl.DataFrame, delimiter: str = ",", told: Told | None = None) -> None:
-    """Replace a csv file in one step; a byte order mark that it had stays, for spreadsheet programs.
+    """Replace a csv file in one step; a byte order mark and line ends that it had stay, for spreadsheet programs.
 
     told : done when the new table is on the disk and not yet in its place; where that or the writing fails, the old
         table stays as it was
     """
     out = io.BytesIO()
-    frame.write_csv(out, separator=delimiter)
-    marked = path.is_file() and path.read_bytes()[:3] == b"\xef\xbb\xbf"
+    before = path.read_bytes() if path.is_file() else b""
+    marked, head = before[:3] == b"\xef\xbb\xbf", before.partition(b"\n")[0]
+    frame.write_csv(out, separator=delimiter, line_terminator="\r\n" if head.endswith(b"\r") else "\n")
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with beside.open("wb") as file:

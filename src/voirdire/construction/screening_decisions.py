@@ -33,6 +33,8 @@ class Outcome:
     decided : by a person, or None; by, why, at : of that decision; seen : what was suggested then, and seen_reasons
         why, None where the history does not tell
     shown : item -> marks of what the raters of that screening saw; judged : of what the person saw who decided
+    team : members of the construction team who were among those raters, each with the id or name found there
+    rule : by which it was suggested, and question, empty where the history does not tell
     """
 
     concept: str
@@ -46,6 +48,9 @@ class Outcome:
     seen_reasons: tuple[str, ...] | None = None
     shown: Seen = field(default_factory=dict, repr=False)
     judged: Seen = field(default_factory=dict, repr=False)
+    team: tuple[tuple[str, str], ...] = ()
+    rule: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    question: str = ""
 
     @property
     def outdated(self) -> bool:
@@ -84,8 +89,7 @@ def outcomes(history: History) -> dict[str, Outcome]:
             found[known.concept] = _decided(known, event)
         for concept, verdict, reasons in _suggested(event) if event["kind"] == SCREENED else ():
             known = found.get(concept) or Outcome(concept)
-            shown = _seen(event.get("shown"), concept)
-            found[concept] = replace(known, suggested=verdict, reasons=reasons, shown=shown)
+            found[concept] = replace(known, suggested=verdict, reasons=reasons, **_screened(event, concept))
     return found
 
 
@@ -96,6 +100,17 @@ def _suggested(event: Event) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         if isinstance(told, Mapping) and told.get("verdict") in VERDICTS:
             reasons = told.get("reasons")
             yield concept, told["verdict"], tuple(map(str, reasons)) if isinstance(reasons, list) else ()
+
+
+def _screened(event: Event, concept: str) -> dict[str, Any]:
+    """What a screening tells of a concept beside its verdict."""
+    rule = event.get("rule")
+    return {
+        "shown": _seen(event.get("shown"), concept),
+        "team": _members(event.get("team")),
+        "rule": dict(rule) if isinstance(rule, Mapping) else {},
+        "question": str(event.get("question", "")),
+    }
 
 
 def _seen(told: Any, concept: str) -> Seen:
@@ -109,9 +124,15 @@ def _seen(told: Any, concept: str) -> Seen:
     }
 
 
+def _members(told: Any) -> tuple[tuple[str, str], ...]:
+    """(author, value) of the team's members among the raters of a screening, as its event tells."""
+    rows = told if isinstance(told, list) else []
+    return tuple((str(one.get("author", "")), str(one.get("value", ""))) for one in rows if isinstance(one, Mapping))
+
+
 def _decided(known: Outcome, event: Event) -> Outcome:
     if event["verdict"] == UNDECIDED:
-        return Outcome(known.concept, known.suggested, known.reasons, shown=known.shown)
+        return replace(known, decided=None, by="", why="", at="", seen="", seen_reasons=None, judged={})
     why, seen = (str(event.get(name, "")) for name in ("note", "suggested"))
     told = event.get("reasons")
     reasons = tuple(map(str, told)) if isinstance(told, list) else None
@@ -127,8 +148,9 @@ def record(
 ) -> dict[str, Outcome]:
     """Append a screening to the history, unless it is the same as the latest one; where every pair stands then.
 
-    told : what else the event tells: ``shown``, concept -> item -> marks of what its raters saw. Where the same
-        tables were screened before, their raters saw what was written down then.
+    told : what else the event tells: ``team``, members of the construction team among its raters; ``shown``, concept
+        -> item -> marks of what its raters saw. Where the same tables were screened before, their raters saw what was
+        written down then.
     """
     pairs = {pair.concept: {"verdict": pair.verdict, "reasons": list(pair.reasons)} for pair in screening.pairs}
     event: dict[str, Any] = {"rule": screening.rule.as_dict(), "question": screening.question, "pairs": pairs}

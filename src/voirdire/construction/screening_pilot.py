@@ -15,6 +15,7 @@ import polars as pl
 from voirdire.annotation.study_defaults import USABLE
 from voirdire.construction.concepts import ConceptItem, Concepts
 from voirdire.construction.regimes import left_aside, of_items
+from voirdire.construction.same_answers import marks_of
 from voirdire.construction.screening_checklist import CHECKLISTS, Told, apart, from_corpus, from_table, said
 from voirdire.corpus.corpus import Corpus, Note, Question
 from voirdire.corpus.folder import expand_corpus
@@ -69,7 +70,8 @@ class Pilot:
     items : of the concepts, in the order of the table; pools : who rates
     evaluation, subjectivity : the questions of these roles; checklist : 1 where a rater calls the item a stereotype
     votes : item id -> answer to the question what is wrong -> raters who gave it
-    raters : their ids; digests : of the tables that were read
+    raters : the ids of all who answered, the checklist too; digests : of the tables that were read
+    marks : concept -> marks of its answers, by which they are known again among the ratings of a corpus
     """
 
     items: tuple[ConceptItem, ...]
@@ -81,6 +83,7 @@ class Pilot:
     raters: tuple[str, ...] = ()
     digests: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    marks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def concepts(self) -> dict[str, tuple[int, ...]]:
         """Concepts of which an item was answered -> places of their items."""
@@ -127,9 +130,10 @@ def read_pilot(
         _answers(corpus, found, places) if (found := _with_role(corpus, "subjectivity")) else None,
         _checklist(told, places, corpus.pools),
         _votes(told),
-        tuple(corpus.ratings["rater_id"].unique().sort()),
+        tuple(pl.concat([corpus.ratings["rater_id"], told.frame["rater_id"]]).unique().sort()),
         (*(one.digest for one in corpus.intake if one.digest), *((told.digest,) if told.digest else ())),
         (*corpus.notes, *left_aside(corpus), *told.notes),
+        marks_of(corpus.ratings, asked.id, concepts.items),
     )
 
 

@@ -17,7 +17,7 @@ from voirdire.construction.imaging.files import image_file
 from voirdire.construction.imaging.settings import REGIME
 from voirdire.construction.regimes import regimes_in
 from voirdire.corpus.folder import settings_of
-from voirdire.corpus.frozen import PREFIX, RELEASED_IMAGES, file_digest
+from voirdire.corpus.frozen import CHANGED_ITEMS, PREFIX, RELEASED_IMAGES, file_digest
 from voirdire.corpus.image_paths import IMAGES, stays_inside
 from voirdire.corpus.itemtable import read_items
 from voirdire.corpus.options import CorpusOptions
@@ -28,6 +28,8 @@ Marks = Mapping[str, str]
 
 REALISATION, IMAGE = "realisation", "image"
 LENGTH = 16
+OTHERWISE = ""
+"""The mark of what some raters saw otherwise: that of nothing that is there now."""
 
 
 def mark(words: str) -> str:
@@ -75,14 +77,15 @@ def seen_beside(options: CorpusOptions, source: Any) -> dict[str, dict[str, str]
     """Item id -> marks of what raters saw, by the items table beside their ratings; empty where there is none.
 
     options : of an expanded folder; source : the ratings as they were given: where it is a folder, its ``corpus.toml``
-        says in ``[images]`` which image was shown, or the image lies there
+        says in ``[images]`` which image was shown, or the image lies there; and ``[changed]`` says which items were
+        changed while they were rated
     An image whose bytes nobody told has no mark.
     """
     if options.items is None:
         return {}
     folder = Path(source) if isinstance(source, str | Path) and Path(source).is_dir() else None
-    told = {} if folder is None else settings_of(folder).get(RELEASED_IMAGES, {})
-    known = told if isinstance(told, Mapping) else {}
+    told = {} if folder is None else settings_of(folder)
+    images, others = (_table(told, name) for name in (RELEASED_IMAGES, CHANGED_ITEMS))
     frame = read_items(options, untested=()).frame
     columns = {kind: language_columns(frame.columns, kind) for kind in WORDED}
     found = {}
@@ -90,9 +93,30 @@ def seen_beside(options: CorpusOptions, source: Any) -> dict[str, dict[str, str]
         marks: dict[str, str] = {}
         for kind, languages in columns.items():
             for language, column in languages.items():
-                part = REALISATION if kind == "text" else f"{kind}.{language}"
-                marks |= {part: mark(str(row[column]))} if row[column] else {}
-        found[row["item_id"]] = marks | _image(str(row.get("image") or ""), known, folder)
+                marks |= {_part(kind, language): mark(str(row[column]))} if row[column] else {}
+        marks |= _image(str(row.get("image") or ""), images, folder)
+        found[row["item_id"]] = _otherwise(marks, others.get(row["item_id"]))
+    return found
+
+
+def _table(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    told = settings.get(name, {})
+    return told if isinstance(told, Mapping) else {}
+
+
+def _part(kind: str, language: str) -> str:
+    return REALISATION if kind == "text" else f"{kind}.{language}"
+
+
+def _otherwise(marks: Mapping[str, str], columns: Any) -> dict[str, str]:
+    """Marks without a digest for what was changed while it was rated: it is not known what all raters saw."""
+    found = dict(marks)
+    for column in columns if isinstance(columns, list) else ():
+        kind, _, language = str(column).partition(".")
+        if kind in WORDED:
+            found[_part(kind, language or UNKNOWN_LANGUAGE)] = OTHERWISE
+        elif kind == IMAGE:
+            found |= dict.fromkeys([part for part in found if _is_image(part)] or [IMAGE], OTHERWISE)
     return found
 
 
@@ -109,19 +133,28 @@ def _image(path: str, told: Mapping[str, Any], folder: Path | None) -> dict[str,
 def changed(seen: Marks, now: Marks) -> tuple[str, ...]:
     """The parts that are other than they were seen.
 
-    Images are compared by regime: one of another regime alone was seen where ``now`` has an image that ``seen`` lacks.
-    An image that nobody told of is passed over.
+    Images are compared by regime. One of a regime that was not seen is a change only where ``now`` has no image of one
+    that was: a further regime beside it changes nothing. An image that nobody told of is passed over.
 
     >>> changed({"prompt.en": "a", "alt.en": "b"}, {"prompt.en": "a", "prompt.zh": "c"})
     ('alt.en',)
     >>> changed({"image.generated": "a"}, {"image.photographs": "b"})
     ('image.photographs',)
+    >>> changed({"image.generated": "a"}, {"image.generated": "a", "image.photographs": "b"})
+    ()
     """
     texts = {part: digest for part, digest in seen.items() if not _is_image(part)}
     found = [part for part, digest in texts.items() if not _same(part, digest, now)]
-    if len(texts) < len(seen):
-        found += [part for part, digest in now.items() if _is_image(part) and seen.get(part, seen.get(IMAGE)) != digest]
-    return tuple(found)
+    return tuple(found + _other_images(seen, {part: digest for part, digest in now.items() if _is_image(part)}))
+
+
+def _other_images(seen: Marks, images: Marks) -> list[str]:
+    if not any(map(_is_image, seen)):
+        return []
+    known = [part for part in images if part in seen]
+    if known:
+        return [part for part in known if images[part] != seen[part]]
+    return [] if seen.get(IMAGE) in images.values() else list(images)
 
 
 def over(now: Marks, seen: Marks) -> dict[str, str]:

@@ -87,12 +87,14 @@ def split_concepts(
     *,
     rated: Rated | None = None,
     rejected: Iterable[str] = (),
+    reopened: Iterable[str] = (),
     waiting: Iterable[str] = (),
     again: bool = False,
 ) -> Split:
     """Split concepts; the same concepts, plan, ratings and state of the generator give the same split.
 
     rejected : concepts that were rejected, beside those that the table calls so
+    reopened : concepts that the table calls rejected and that are so no longer
     waiting : concepts that are not to be split yet; again : whether splits that the table has are made anew
     Pilot concepts, and demonstrations beyond those that the levels need, are spread over the categories.
     Raises UsageError where fewer concepts are there than pilot and demonstration want.
@@ -101,7 +103,8 @@ def split_concepts(
     >>> split_concepts(tea, SplitPlan(pilot=1, demonstration=2), np.random.default_rng(0)).counts()
     {'test': 2, 'demonstration': 2, 'pilot': 1, 'rejected': 0}
     """
-    made, idle = _kept(concepts, set(rejected), set(waiting), again)
+    given = {name: "" if name in set(reopened) else items[0].split for name, items in concepts.items()}
+    made, idle = _kept(given, set(rejected), set(waiting), again)
     category = {name: items[0].category for name, items in concepts.items()}
     order = [name for name in rng.permutation(sorted(concepts)).tolist() if name not in made and name not in idle]
     pilot = max(0, plan.pilot - Counter(made.values())[PILOT])
@@ -114,19 +117,18 @@ def split_concepts(
     made |= dict.fromkeys(chosen, DEMONSTRATION)
     made |= {name: TEST for name in order if name not in made}
     splits = {name: made[name] for name in concepts if name in made}
-    coverage = () if rated is None else _coverage(splits, concepts, rated)
-    return Split(splits, coverage, plan.per_level, idle)
+    found = () if rated is None else coverage(splits, concepts, rated)
+    return Split(splits, found, plan.per_level, idle)
 
 
 def _kept(
-    concepts: Mapping[str, Sequence[ConceptItem]], rejected: set[str], waiting: set[str], again: bool
+    given: Mapping[str, str], rejected: set[str], waiting: set[str], again: bool
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """concept -> the split that stands already; and those that are not to be split yet."""
-    given = {name: items[0].split for name, items in concepts.items()}
+    """concept -> the split that stands already; and those that are not to be split yet. given : as the table says."""
     out = rejected | {name for name, split in given.items() if split == REJECTED}
-    idle = tuple(name for name in concepts if name in waiting - out)
+    idle = tuple(name for name in given if name in waiting - out)
     stands = {} if again else {name: split for name, split in given.items() if split and name not in idle}
-    return stands | {name: REJECTED for name in concepts if name in out}, idle
+    return stands | {name: REJECTED for name in given if name in out}, idle
 
 
 def _spread(order: Sequence[str], category: Mapping[str, str], count: int, plan: SplitPlan) -> list[str]:
@@ -179,11 +181,12 @@ def _cells(items: Sequence[ConceptItem], rated: Rated) -> Counter[Cell]:
     return Counter((pool, culture, level) for pool, culture, level in placed if level is not None)
 
 
-def _coverage(
+def coverage(
     splits: Mapping[str, str],
     concepts: Mapping[str, Sequence[ConceptItem]],
     rated: Rated,
 ) -> tuple[Coverage, ...]:
+    """How many demonstrations stand at each pool, culture and level. splits : concept -> its split."""
     cells = {name: _cells(concepts[name], rated) for name in concepts}
     shown: Counter[Cell] = sum((cells[name] for name, split in splits.items() if split == DEMONSTRATION), Counter())
     there: Counter[Cell] = sum(

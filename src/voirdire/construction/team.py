@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,11 @@ class Overlap:
     value: str
 
 
-def who_rates(authors: Sequence[str], raters: Any) -> tuple[Overlap, ...]:
+def who_rates(authors: Sequence[str], raters: Any, mapping: Mapping[str, str] | None = None) -> tuple[Overlap, ...]:
     """Members of the team who are among the raters, each once for each column that names them.
 
-    raters : a raters table, a ratings table, or a corpus folder
+    raters : a raters table, a ratings table, or a corpus folder, of which both are looked at
+    mapping : our name of a column -> the table's, where it is not recognised
 
     Compared are the ids of raters and every other column that tells raters apart (no value in it stands for two of
     them: names, addresses, accounts), without regard to case, width and white space. Who rates under another name
@@ -41,17 +42,16 @@ def who_rates(authors: Sequence[str], raters: Any) -> tuple[Overlap, ...]:
     >>> [(one.author, one.column) for one in who_rates(["ana", "bo"], table)]
     [('ana', 'name')]
     """
-    table, _ = names.take(_table(raters), "raters", ("rater_id",), {})
-    names.require(table, "rater_id")
-    frame = table.frame.with_row_index("_row").filter(pl.col("rater_id").is_not_null())
     wanted = {folded(author): author for author in authors}
     found: dict[tuple[str, str], Overlap] = {}
-    for column in _telling(frame):
-        for row, value in frame.select("_row", column).drop_nulls().iter_rows():
-            author = wanted.get(folded(value))
-            if author is not None and (author, column) not in found:
-                file, number = table.place(row)
-                found[author, column] = Overlap(author, file, number, table.header(column), value)
+    for table in _tables(raters, mapping or {}):
+        frame = table.frame.with_row_index("_row").filter(pl.col("rater_id").is_not_null())
+        for column in _telling(frame):
+            for row, value in frame.select("_row", column).drop_nulls().iter_rows():
+                author = wanted.get(folded(str(value)))
+                if author is not None and (author, column) not in found:
+                    file, number = table.place(row)
+                    found[author, column] = Overlap(author, file, number, table.header(column), str(value))
     return tuple(found.values())
 
 
@@ -62,11 +62,33 @@ def refuse_raters(authors: Sequence[str], raters: Any) -> None:
         raise InputError("build.finding.author_rates", **where, author=one.author, value=one.value)
 
 
-def _table(raters: Any) -> Table:
-    if isinstance(raters, (str, Path)) and Path(raters).is_dir():
-        options = expand_corpus(CorpusOptions(raters))
-        return read_table(options.raters if options.raters is not None else options.ratings)
-    return read_table(raters)
+def _tables(raters: Any, mapping: Mapping[str, str]) -> list[Table]:
+    """The tables in which people are looked for, under our name of the column of raters.
+
+    Ratings with a column for each rater say nothing of people where a raters table stands beside them.
+    """
+    if not (isinstance(raters, str | Path) and Path(raters).is_dir()):
+        return [_named(raters, "raters", mapping)]
+    options = expand_corpus(CorpusOptions(raters, mapping=mapping))
+    if options.raters is None:
+        return [_named(options.ratings, "ratings", options.mapping)]
+    rated = _taken(options.ratings, "ratings", options.mapping)
+    people = _named(options.raters, "raters", options.mapping)
+    return [people, rated] if "rater_id" in rated.frame.columns else [people]
+
+
+def _named(source: Any, kind: str, mapping: Mapping[str, str]) -> Table:
+    table = _taken(source, kind, mapping)
+    names.require(table, "rater_id")
+    return table
+
+
+def _taken(source: Any, kind: str, mapping: Mapping[str, str]) -> Table:
+    """A table with ``rater_id``, where it has such a column; names of other columns do not concern it."""
+    table = read_table(source)
+    theirs = mapping.get(f"{kind}.rater_id", mapping.get("rater_id"))
+    here = {"rater_id": theirs} if theirs in table.frame.columns else {}
+    return names.take(table, kind, ("rater_id",), here)[0]
 
 
 def _telling(frame: pl.DataFrame) -> list[str]:

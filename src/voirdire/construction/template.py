@@ -12,6 +12,7 @@ from voirdire.annotation.wording import CODE
 from voirdire.construction.build_file import BUILD_FILE, SAFE, Culture
 from voirdire.construction.concepts import CONCEPTS_FILE, replace_table
 from voirdire.construction.imaging.settings import images_lines
+from voirdire.construction.schedule import LEAST_AUTHORS
 from voirdire.errors import UsageError
 from voirdire.texts import LANGUAGES, has, text
 
@@ -42,6 +43,7 @@ def begin(
     known = [_culture(one) for one in cultures]
     asked = tuple(dict.fromkeys(languages or [culture.language for culture in known]))
     _check(known, asked)
+    _check_authors(authors)
     path.mkdir(parents=True, exist_ok=True)
     lines = _lines(name or path.resolve().name, known, asked, authors, lang)
     (path / BUILD_FILE).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
@@ -51,8 +53,10 @@ def begin(
 
 def _culture(given: str) -> Culture:
     name, _, language = (part.strip() for part in given.partition("="))
-    if not SAFE.fullmatch(name) or not CODE.fullmatch(language):
+    if not SAFE.fullmatch(name) or not language:
         raise UsageError("build.new.culture_form", value=given)
+    if not CODE.fullmatch(language):
+        raise UsageError("build.new.culture_language", value=given, language=language)
     key = f"simulation.culture.{name}"
     return Culture(name, {lang: text(key, lang) for lang in LANGUAGES} if has(key) else {}, language)
 
@@ -67,6 +71,15 @@ def _check(cultures: Sequence[Culture], languages: Sequence[str]) -> None:
     for culture in cultures:
         if culture.language not in languages:
             raise UsageError("build.new.language_missing", value=culture.language, culture=culture.name)
+
+
+def _check_authors(authors: Sequence[str]) -> None:
+    """Raise UsageError for a team that no step would be taken by; nobody yet is no team and can be named later."""
+    for place, author in enumerate(authors):
+        if author.casefold() in [other.casefold() for other in authors[:place]]:
+            raise UsageError("build.new.author_twice", value=author)
+    if 0 < len(authors) < LEAST_AUTHORS:
+        raise UsageError("build.new.authors_few", count=len(authors), least=LEAST_AUTHORS)
 
 
 def _lines(

@@ -22,6 +22,9 @@ MANIFEST, FROZEN, DIGESTS, ALLOWED = "corpus.toml", "frozen", "digests", "allowe
 ORIGIN, RELEASED_IMAGES = "origin", "images"
 """What a release says of the frozen corpus that it was made of, and the digests of its images."""
 
+CHANGED_ITEMS = "changed"
+"""What an export of ratings says of items that were changed while they were rated: id -> columns."""
+
 TABLES = ("items", "questions", "raters", "ratings", "shares")
 READ = (*TABLES, "comments")
 """Names of tables that would be read, or released, if they were put beside."""

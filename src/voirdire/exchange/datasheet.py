@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from voirdire.corpus.corpus import Note
 from voirdire.corpus.equivalence import equivalence_notes
+from voirdire.corpus.screened import screening_notes
 from voirdire.exchange.facts import Facts, PoolFacts, QuestionFacts, facts_of
 from voirdire.exchange.release import Release
 from voirdire.exchange.told import POOL, in_language
@@ -31,7 +33,7 @@ def datasheet(release: Release, lang: str = "en", form: str = "csv") -> str:
         ("contents", [*_contents(facts, release, lang), _tables(release, lang)]),
         ("questions", [*_questions(facts.questions, lang), *_equivalence(release, lang)]),
         ("raters", _raters(facts, release, lang)),
-        ("made", [*_told(MADE, release, lang), *_frozen(release, lang)]),
+        ("made", [*_told(MADE, release, lang), *_screening(release, lang), *_frozen(release, lang)]),
         ("uses", _told(USED, release, lang)),
         ("privacy", _privacy(release, lang)),
         ("reading", [text(f"datasheet.reading.{form}", lang).strip()]),
@@ -111,8 +113,16 @@ def _role(role: str, lang: str) -> str:
 
 def _equivalence(release: Release, lang: str) -> list[str]:
     """Whether the words of the scales mean the same in each language, as far as that is told."""
-    notes = equivalence_notes(release.told.equivalence)
-    return ["\n".join(f"- {escape(text(note.key, lang, **note.fields))}" for note in notes)]
+    return [_noted(equivalence_notes(release.told.equivalence), lang)]
+
+
+def _screening(release: Release, lang: str) -> list[str]:
+    """By which rule pairs were screened, and which were kept otherwise, as far as that is told."""
+    return [_noted(screening_notes(release.told.screening), lang)]
+
+
+def _noted(notes: Sequence[Note], lang: str) -> str:
+    return "\n".join(f"- {escape(text(note.key, lang, **note.fields))}" for note in notes)
 
 
 def _raters(facts: Facts, release: Release, lang: str) -> list[str]:

@@ -11,6 +11,7 @@ from voirdire.corpus.belonging import JUDGED
 from voirdire.corpus.equivalence import SECTION
 from voirdire.corpus.folder import settings_of
 from voirdire.corpus.frozen import ALLOWED, ORIGIN
+from voirdire.corpus.screened import SECTION as SCREENING
 from voirdire.errors import InputError
 from voirdire.exchange.release import Release
 from voirdire.exchange.release_tables import TABLES, table_digest
@@ -20,7 +21,7 @@ from voirdire.version import VERSION
 
 MARK = "exported"
 TOP = ("name", "version", "languages", "licence", "simulated")
-PARTS = ("read", "release", "pool", ORIGIN, JUDGED, ALLOWED, SECTION, MARK, "contents", "images", "digests")
+PARTS = ("read", "release", "pool", ORIGIN, JUDGED, ALLOWED, SECTION, SCREENING, MARK, "contents", "images", "digests")
 README = "README.md"
 """Not among the digests: whoever publishes a release may add to it."""
 
@@ -57,6 +58,7 @@ def manifest(release: Release, folder: Path, form: str, more: Mapping[str, Any])
             JUDGED: dict(release.judged),
             ALLOWED: [{"check": check, "reason": reason} for check, reason in told.allowed],
             SECTION: dict(told.equivalence),
+            SCREENING: dict(told.screening),
             MARK: exported | dict(more),
             "contents": {name: table_digest(frame) for name, frame in release.tables.items()},
             "images": {image.path: f"sha256:{image.sha256}" for image in release.images},

@@ -15,9 +15,15 @@ FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """What a write that finds no room fails with, whose error names no file."""
 
 
+OURS = ".voirdire-"
+"""What stands behind the target's name in the hidden folder that is written into."""
+
+
 @contextmanager
 def new_folder(target: Path) -> Iterator[Path]:
     """An empty folder to write into, which becomes ``target`` when all went well; nothing is left of it otherwise.
+
+    What a process that was killed left beside the target is taken away.
 
     Raises UsageError where the target is a file or holds files, and where it cannot be written.
 
@@ -31,7 +37,7 @@ def new_folder(target: Path) -> Iterator[Path]:
     target = target.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        beside = _beside(target)
     except OSError as error:
         raise UsageError("release.out_unwritable", file=str(target), why=error.strerror or str(error)) from error
     try:
@@ -47,6 +53,14 @@ def new_folder(target: Path) -> Iterator[Path]:
         raise
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _beside(target: Path) -> Path:
+    prefix = f".{target.name}{OURS}"
+    for left in target.parent.iterdir():
+        if left.name.startswith(prefix):
+            shutil.rmtree(left, ignore_errors=True)
+    return Path(mkdtemp(prefix=prefix, dir=target.parent))
 
 
 def _check(target: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from voirdire.corpus.equivalence import SECTION
 from voirdire.corpus.folder import settings_of
 from voirdire.corpus.frozen import FROZEN, ORIGIN, allowed_in
+from voirdire.corpus.screened import SECTION as SCREENING
 from voirdire.errors import InputError
 
 MANIFEST = "corpus.toml"
@@ -66,6 +67,7 @@ class Told:
     origin : version and digest of the frozen corpus that this is, or was released of; empty where it is none
     allowed : (check, reason) of checks that failed when it was frozen, and were allowed
     equivalence : what is known of the rating scales in several languages; empty where nothing is told
+    screening : by which rule pairs were screened and what came of it; empty where nothing is told
     """
 
     name: str
@@ -78,6 +80,7 @@ class Told:
     origin: Mapping[str, str] = field(default_factory=dict)
     allowed: tuple[tuple[str, str], ...] = ()
     equivalence: Mapping[str, Any] = field(default_factory=dict)
+    screening: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, name: str, lang: str) -> str:
         """A field of ``[release]`` in a language; empty when it is not told.
@@ -142,6 +145,7 @@ def read_told(folder: Path) -> Told:
         origin=_origin(settings),
         allowed=allowed_in(settings),
         equivalence=_table(settings, SECTION),
+        screening=_table(settings, SCREENING),
     )
 
 

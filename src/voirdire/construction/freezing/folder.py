@@ -41,20 +41,25 @@ def held_folder(target: Path, source: Path) -> Iterator[Path]:
     """
     place = target.resolve()
     _check(target, place, source)
-    mark = hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:12]
-    beside = place.parent / f".{place.name}.freezing-{mark}"
+    held = beside(place, source)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        if beside.exists():
-            shutil.rmtree(beside)
-        beside.mkdir()
-        yield beside
+        if held.exists():
+            shutil.rmtree(held)
+        held.mkdir()
+        yield held
     except OSError as error:
         if error.filename is None or Path(str(error.filename)).is_relative_to(place.parent):
             raise UsageError("freeze.out.unwritable", file=str(target), why=error.strerror or str(error)) from error
         raise
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(held, ignore_errors=True)
+
+
+def beside(place: Path, source: Path) -> Path:
+    """The folder beside a place in which a freeze of a source is written, until it is moved there."""
+    mark = hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:12]
+    return place.parent / f".{place.name}.freezing-{mark}"
 
 
 def put_in_place(held: Path, target: Path) -> None:

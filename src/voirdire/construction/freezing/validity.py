@@ -8,10 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.profile import Profile
 from voirdire.construction.freezing.failures import Failure
 
 PASSED = ("pass", "pass_low_alpha")
+USUAL = AuditOptions().gate_reliability
+"""The reliability from which a pool passes, where nobody says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class Validity:
     question : the evaluation question; reliability, gate : by pool; undefined : why a reliability is not known
     divergent, recognition : by two pools with a plus between them: yes, no, unknown, not_asked
     regime : whose images alone were counted, where the corpus has further ones
+    threshold : reliability from which a pool passes
     """
 
     question: str
@@ -30,16 +34,20 @@ class Validity:
     recognition: Mapping[str, str] = field(default_factory=dict)
     undefined: Mapping[str, str] = field(default_factory=dict)
     regime: str = ""
+    threshold: float = USUAL
 
     def as_dict(self) -> dict[str, Any]:
         """As it stands in ``[validity]`` of corpus.toml."""
         reliability = {pool: round(value, 6) for pool, value in self.reliability.items() if value is not None}
         told: dict[str, Any] = {"question": self.question, **({"regime": self.regime} if self.regime else {})}
-        told |= {"gate": dict(self.gate), "reliability": reliability}
+        told |= {"threshold": self.threshold, "gate": dict(self.gate), "reliability": reliability}
         return told | {"divergent": dict(self.divergent), "evaluation_not_recognition": dict(self.recognition)}
 
     def failures(self) -> Iterator[Failure]:
-        """Why the corpus is no valid reference; none where all is well."""
+        """Why the corpus is no valid reference; none where all is well. A threshold that was lowered is a reason."""
+        if self.threshold < USUAL:
+            fields: dict[str, Any] = {"value": f"{self.threshold:g}", "usual": f"{USUAL:g}"}
+            yield Failure("reliability", "freezing.reason.loosened", fields)
         for pool, label in self.gate.items():
             if label not in PASSED:
                 value = self.reliability.get(pool)

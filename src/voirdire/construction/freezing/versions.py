@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from voirdire.construction.build_file import VERSION_FORM
+from voirdire.construction.freezing.folder import beside
 from voirdire.construction.history import Book, Event, History
+from voirdire.corpus.corpus import Note
 from voirdire.corpus.folder import frozen_folder
 from voirdire.corpus.frozen import MANIFEST
 from voirdire.errors import InputError, UsageError
@@ -17,7 +20,10 @@ from voirdire.reporting.markdown import escape
 from voirdire.texts import text
 
 FREEZE = "freeze"
-BEGUN, DONE, ABANDONED = "begun", "done", "abandoned"
+BEGUN, DONE, ABANDONED, MOVED = "begun", "done", "abandoned", "moved"
+TAKEN = (DONE, MOVED)
+"""What became of a freeze whose version is taken; ``moved``: it was put in its place, and is not there any more."""
+
 MOST_CHANGE = 4000
 _PARTS = re.compile(r"\d+|[A-Za-z]+")
 
@@ -48,22 +54,46 @@ class Release:
 
 def releases(history: History) -> tuple[Release, ...]:
     """The versions that were frozen, in order."""
-    return tuple(_release(event) for event in history.of_kind(FREEZE) if event.get("action") == DONE)
+    return tuple(_release(event) for event in history.of_kind(FREEZE) if event.get("action") in TAKEN)
 
 
-def settle(book: Book) -> None:
+def settle(book: Book) -> tuple[Note, ...]:
     """Find out what became of a freeze that was killed at its very end, and write it down.
 
-    The folder is moved to its place in one step: it is there whole, or not at all.
+    The folder is moved to its place in one step: it is there whole, or not at all. Where it is neither there nor left
+    beside its place, it was there and was taken away since; the version is taken then, and that is told.
     """
+    notes = []
     known: dict[str, Event] = {}
     for event in book.history.of_kind(FREEZE):
         known.pop(str(event.get("digest")), None)
         if event.get("action") == BEGUN:
             known[str(event.get("digest"))] = event
-    for digest, event in known.items():
-        action = DONE if _is_there(Path(str(event.get("out", ""))), digest) else ABANDONED
-        book.append(_release(event).event(action))
+    for event in known.values():
+        release = _release(event)
+        action = _became(release, book.folder)
+        if action == MOVED:
+            notes.append(Note("freezing.note.moved", {"version": release.version, "file": release.out}, "warning"))
+        book.append(release.event(action))
+    return tuple(notes)
+
+
+@contextmanager
+def begun(book: Book, release: Release) -> Iterator[None]:
+    """Write down that a version is put in its place, and what became of it; a kill between the two is settled later."""
+    book.append(release.event(BEGUN))
+    try:
+        yield
+    finally:
+        book.append(release.event(DONE if _is_there(Path(release.out), release.digest) else ABANDONED))
+
+
+def _became(release: Release, folder: Path) -> str:
+    """What became of a freeze of a folder that nobody saw end."""
+    out = Path(release.out)
+    if release.out and _is_there(out, release.digest):
+        return DONE
+    return MOVED if release.out and not beside(out, folder).exists() else ABANDONED
 
 
 def check_version(version: str, change: str, known: Sequence[Release]) -> None:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from voirdire.construction.history import Clock, digest_of, open_history, utc_now
+from voirdire.construction.translation.ends import Ends
 from voirdire.construction.translation.shifts import Shift, shift_of, stretch_of
 from voirdire.corpus.corpus import Note
 from voirdire.corpus.equivalence import ALL, EQUAL, OPEN, SHIFTED, SMALL, UNDEFINED
@@ -27,6 +30,7 @@ ONLY = "rating"
 """The question of a table without a column of questions."""
 
 MARGIN, CONFIDENCE = 0.25, 0.95
+UNKNOWN: Ends = MappingProxyType({})
 EVENT = "equivalence"
 
 
@@ -75,8 +79,12 @@ class Equivalence:
 
 @dataclass(slots=True)
 class _Given:
-    """Ratings as they were read: (question, rater) -> item -> language -> rating."""
+    """Ratings as they were read: (question, rater) -> item -> language -> rating.
 
+    ends : question -> the lowest and the highest rating that there is, where that is known
+    """
+
+    ends: Ends = field(default_factory=dict)
     ratings: dict[tuple[str, str], dict[str, dict[str, float]]] = field(default_factory=dict)
     pools: dict[str, tuple[str, int]] = field(default_factory=dict)
     seen: dict[tuple[str, ...], int] = field(default_factory=dict)
@@ -91,13 +99,16 @@ def read_equivalence(
     *,
     margin: float = MARGIN,
     confidence: float = CONFIDENCE,
+    ends: Ends = UNKNOWN,
 ) -> Equivalence:
     """Compare the languages of a table of ratings; the first one is compared with every other.
 
     items : ids of the corpus, others are left out and counted; margin : scale points that make no difference
+    ends : of the scales, by question; of a question without, the range of its ratings is told
 
     Raises UsageError for a margin or a confidence that cannot be, InputError, naming file, row, column and value, for a
-    missing column, an empty name, a rating that is no number, one that is there twice, and an unknown language.
+    missing column, an empty name, a rating that is no number or lies outside of its scale, one that is there twice, and
+    an unknown language.
 
     >>> rows = [("a", "t", "en", 3), ("a", "t", "zh", 4), ("b", "t", "en", 2), ("b", "t", "zh", 2)]
     >>> frame = pl.DataFrame(rows, schema=["rater_id", "item_id", "language", "rating"], orient="row")
@@ -110,7 +121,7 @@ def read_equivalence(
     if not 0.5 <= confidence <= 0.999:
         raise UsageError("translation.equivalence.confidence", value=confidence)
     table = read_table(source)
-    given = _read(table, set(items), languages)
+    given = _read(table, set(items), languages, ends)
     if not given.ratings:
         raise InputError("translation.equivalence.nothing", file=table.file)
     compared: list[Compared] = []
@@ -122,6 +133,7 @@ def read_equivalence(
             single += alone
     counts = {"left_out": given.left_out, "empty": given.empty, "single": single}
     notes = [Note(f"translation.equivalence.note.{name}", {"count": count}) for name, count in counts.items() if count]
+    notes += _unbounded(given)
     return Equivalence(tuple(compared), margin, confidence, table.file, table.digest, tuple(notes))
 
 
@@ -188,12 +200,27 @@ def _pairs(
                     yield rater, item, told.get(pair[0]), told.get(pair[1])
 
 
-def _read(table: Table, items: set[str], languages: Sequence[str]) -> _Given:
+def _unbounded(given: _Given) -> Iterator[Note]:
+    """The range of the ratings of each question whose scale is not known: a slip of the pen shows in it."""
+    for question in dict.fromkeys(question for question, _ in given.ratings):
+        if _ends(given.ends, question) is None:
+            told = [items for (asked, _), items in given.ratings.items() if asked == question]
+            values = list(chain.from_iterable(said.values() for items in told for said in items.values()))
+            fields = {"question": question, "low": f"{min(values):g}", "high": f"{max(values):g}"}
+            yield Note("translation.equivalence.note.range", fields)
+
+
+def _ends(ends: Ends, question: str) -> tuple[float, float] | None:
+    """The ends of a question; of the only one where a table has no column of questions."""
+    return next(iter(ends.values())) if question == ONLY and len(ends) == 1 else ends.get(question)
+
+
+def _read(table: Table, items: set[str], languages: Sequence[str], ends: Ends) -> _Given:
     for column in NEEDED:
         if column not in table.frame.columns:
             fields = {"file": table.file, "row": 1, "column": column, "known": table.shown_columns}
             raise InputError("translation.equivalence.column_missing", **fields)
-    given = _Given()
+    given = _Given(ends)
     for index, row in enumerate(table.frame.iter_rows(named=True)):
         _take(given, row, {"file": table.file, "row": table.row(index)}, items, languages)
     return given
@@ -223,14 +250,17 @@ def _take(
     if before != where["row"]:
         raise InputError("translation.equivalence.twice", **where, value=rater, first=before)
     told = given.ratings.setdefault((question, rater), {}).setdefault(item, {})
-    told[language] = _number(row["rating"], where)
+    told[language] = _number(row["rating"], where, question, _ends(given.ends, question))
 
 
-def _number(value: str, where: Mapping[str, Any]) -> float:
+def _number(value: str, where: Mapping[str, Any], question: str, ends: tuple[float, float] | None) -> float:
     try:
         found = float(value)
     except ValueError as error:
         raise InputError("translation.equivalence.rating_form", **where, value=value) from error
     if not math.isfinite(found):
         raise InputError("translation.equivalence.rating_form", **where, value=value)
+    if ends is not None and not ends[0] <= found <= ends[1]:
+        told = {"value": value, "question": question, "low": f"{ends[0]:g}", "high": f"{ends[1]:g}"}
+        raise InputError("translation.equivalence.off_scale", **where, **told)
     return found

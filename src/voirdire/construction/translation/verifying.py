@@ -15,6 +15,7 @@ from typing import Any
 from voirdire.construction.build_file import BuildFile, read_build_file
 from voirdire.construction.concepts import is_text, read_concepts
 from voirdire.construction.history import Book, Clock, Event, History, digest_of, open_history, read_history, utc_now
+from voirdire.construction.standing import AUTHORING, TEXT
 from voirdire.construction.translation.checking import other_numbers
 from voirdire.construction.translation.plan import BACK
 from voirdire.construction.translation.proposals import Proposal, newest, read_proposals
@@ -29,7 +30,7 @@ VERIFY, TAKE, WITHDRAW = "verify", "take", "withdraw"
 MISSING, PROPOSED, UNVERIFIED, CHANGED, VERIFIED = "missing", "proposed", "unverified", "changed", "verified"
 STATES = (MISSING, PROPOSED, UNVERIFIED, CHANGED, VERIFIED)
 IN_FILE, IN_PROPOSAL = "file", "proposal"
-MOST_NAME, MOST_TEXT = 64, 10_000
+MOST_NAME, MOST_TEXT, MOST_NOTE = 64, 10_000, 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Standing:
         file where it stands there
     by, at : of the latest verification; moved : whether the source was another then
     taken : whether a model's words were put into the file unverified
+    own : whether whoever verified it wrote it as an author of the concept
     """
 
     name: str
@@ -55,6 +57,7 @@ class Standing:
     at: str = ""
     moved: bool = False
     taken: bool = False
+    own: bool = False
 
     @property
     def candidate(self) -> str:
@@ -89,13 +92,15 @@ def pair_digest(source: str, text: str) -> str:
 def standings_of(units: Iterable[Unit], history: History, proposals: Sequence[Proposal] = ()) -> dict[str, Standing]:
     """Name -> where it stands, of every text in every language beside the first, in the order of the files."""
     latest, forward, back = _latest(history), newest(proposals), newest(proposals, BACK)
+    written = _written(history)
     found: dict[str, Standing] = {}
     for unit in units:
         for language in unit.languages:
             name = unit.name(language)
             proposal = forward.get((name, unit.source))
             made = _standing(unit, language, latest.get(name, {}), proposal)
-            found[name] = replace(made, back=back.get((name, made.candidate)))
+            own = bool(made.by) and (unit.concept, unit.kind, language, made.text, made.by.casefold()) in written
+            found[name] = replace(made, back=back.get((name, made.candidate)), own=own)
     return found
 
 
@@ -140,9 +145,10 @@ def verify(
     seen : digest of what the person looked at (``Standing.digest``); refused when it is another now
 
     Raises UsageError (``translation.verify.*``) for a text that there is not, that has nothing to verify, or of which
-    it is not clear what is meant; a correction that cannot stand; a decision without a name.
+    it is not clear what is meant; a correction or a note that cannot stand; a decision without a name.
     """
     build, person = read_build_file(folder), _person(by)
+    _check_note(note)
     with open_history(folder, clock) as book:
         before = _known(_read(book, build), name)
         if seen is not None and seen != before.digest:
@@ -162,6 +168,7 @@ def verify(
 def withdraw(folder: Path | str, name: str, by: str, *, note: str = "", clock: Clock = utc_now) -> Standing:
     """Take a verification back; the text stays in its file, unverified. Raises UsageError where there is none."""
     build, person = read_build_file(folder), _person(by)
+    _check_note(note)
     with open_history(folder, clock) as book:
         before = _known(_read(book, build), name)
         if not before.by:
@@ -194,6 +201,20 @@ def _read(book: Book, build: BuildFile) -> dict[str, Standing]:
 def _latest(history: History) -> dict[str, Event]:
     """Text -> the latest event about it."""
     return {str(event.get("text_id", "")): event for event in history.of_kind(TRANSLATION)}
+
+
+def _written(history: History) -> set[tuple[str, str, str, str, str]]:
+    """(concept, kind, language, text, person) of what authors wrote or handed in, of questions and descriptions."""
+    found = set()
+    for event in history.of_kind(TEXT, AUTHORING):
+        told = event.get("text")
+        parts = [] if not isinstance(told, Mapping) else [told] if event["kind"] == TEXT else list(told.values())
+        for part in parts:
+            for kind in ("prompt", "alt"):
+                said = part.get(kind) if isinstance(part, Mapping) else None
+                for language, words in said.items() if isinstance(said, Mapping) else ():
+                    found.add((event["concept"], kind, language, str(words).strip(), str(event["by"]).casefold()))
+    return found
 
 
 def _standing(unit: Unit, language: str, event: Event, proposal: Proposal | None) -> Standing:
@@ -257,6 +278,11 @@ def _proposed(one: Standing) -> str:
 def _model(one: Standing, words: str) -> str:
     """The model whose words these are; empty for a person's own."""
     return one.proposal.model if one.proposal is not None and one.proposal.text == words else ""
+
+
+def _check_note(note: str) -> None:
+    if len(note) > MOST_NOTE or not is_text(note):
+        raise UsageError("translation.verify.note_unfit", count=len(note), limit=MOST_NOTE)
 
 
 def _person(by: str) -> str:

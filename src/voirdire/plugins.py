@@ -64,6 +64,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "lmms-eval": f"{_IMPORTERS}.lmms_eval:IMPORTER",
             "promptfoo": f"{_IMPORTERS}.promptfoo:IMPORTER",
             "potato": f"{_IMPORTERS}.potato:IMPORTER",
+            "qualtrics": f"{_IMPORTERS}.qualtrics:IMPORTER",
             "openai-batch": f"{_IMPORTERS}.openai_batch:IMPORTER",
             "langfuse": f"{_IMPORTERS}.langfuse:IMPORTER",
             "langsmith": f"{_IMPORTERS}.langsmith:IMPORTER",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +13,7 @@ from voirdire.corpus.columns import NAMES, normal
 from voirdire.corpus.corpus import Note
 from voirdire.errors import InputError
 from voirdire.exchange.importers.people_json import objects_table
+from voirdire.exchange.importers.prolific import of_participants
 from voirdire.tables import Table, read_table
 
 ID = "rater_id"
@@ -59,11 +60,13 @@ def without_personal(frame: pl.DataFrame, keep: Collection[str] = (ID,)) -> tupl
 def read_people(path: Path, key: str | None = None) -> People:
     """A table of what is known of raters.
 
-    key : the column with the ids; recognised where it is called as in ratings, or ``Participant id``
+    key : the column with the ids; recognised where it is called as in ratings, or ``Participant id``. Of Prolific's
+        export what tells of submissions is left out, and what was withdrawn is missing
 
     Raises InputError where no column, or more than one, can be the ids, and for a rater told differently twice.
     """
     table = objects_table(path) if path.suffix == ".json" else read_table(path)
+    table = replace(table, frame=of_participants(table.frame))
     column = _key(table, key)
     frame = table.frame.rename(
         {column: ID} | ({ID: f"{ID}_given"} if column != ID and ID in table.frame.columns else {})

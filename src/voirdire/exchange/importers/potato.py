@@ -7,7 +7,7 @@ flask_server.py and the example projects of the repository before 2.0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from voirdire.exchange.importers.platforms import any_identity
 from voirdire.exchange.importers.potato_answers import Reader, attributes, controls_of
 from voirdire.exchange.importers.potato_files import LABELS, Said, files_of, said_in
 from voirdire.exchange.importers.potato_schemes import Answers, Scheme, read_config, read_types, schemes_of
+from voirdire.exchange.importers.prolific import not_approved
 from voirdire.exchange.importers.records import (
     ID,
     Record,
@@ -33,7 +34,8 @@ from voirdire.exchange.importers.records import (
 )
 from voirdire.exchange.importers.tables import RATERS, frame
 
-CONFIG, ITEMS, TYPES, TEST, MACHINE = "config", "items", "types", "test", "machine"
+CONFIG, ITEMS, TYPES = "config", "items", "types"
+TEST, MACHINE, RETURNED = "test", "machine", "returned"
 TESTING, PRESTUDY = "_testing_", "prestudy"
 """What version 1 puts into the ids of attention checks and of items of its entrance test."""
 
@@ -162,7 +164,8 @@ def _records(path: Path) -> Iterable[Record]:
 
 
 def _tables(export: _Export, account: Account) -> Tables:
-    wanted = [said for said in export.said if not _left_out(said, export.options, account)]
+    refused = not_approved(export.options.raters)
+    wanted = [said for said in export.said if not _left_out(said, export.options, account, refused)]
     schemes = schemes_of(export.told, _stored(wanted, export))
     reader = Reader(schemes, account, texts=export.options.with_text_of_raters)
     rows = Rows("potato", controls_of(schemes), account)
@@ -204,10 +207,10 @@ def _doubts(schemes: Mapping[str, Scheme], rows: Rows, export: _Export) -> Itera
         yield Note("potato.note.sides", {}, "warning")
 
 
-def _left_out(said: Said, options: ImportOptions, account: Account) -> bool:
-    """Whether all that was said is left out: by a machine, or on an attention check."""
+def _left_out(said: Said, options: ImportOptions, account: Account, refused: Collection[str]) -> bool:
+    """Whether all that was said is left out: by a machine, by somebody who returned it, or on an attention check."""
     test = said.legacy and (TESTING in said.item or PRESTUDY in said.item)
-    for name, found in ((MACHINE, said.machine), (TEST, test)):
+    for name, found in ((MACHINE, said.machine), (RETURNED, said.who in refused), (TEST, test)):
         if found and name not in options.keep:
             account.read(max(1, len(said.stored)))
             account.left(f"potato.left.{name}", max(1, len(said.stored)), at=said.place)
@@ -237,5 +240,5 @@ IMPORTER = Importer(
     read=read,
     settings={name: f"potato.settings.{name}" for name in (CONFIG, ITEMS, TYPES)},
     maps={name: f"potato.maps.{name}" for name in ("item_id", "text", "a", "b")},
-    keeps={name: f"potato.keeps.{name}" for name in (TEST, MACHINE)},
+    keeps={name: f"potato.keeps.{name}" for name in (TEST, MACHINE, RETURNED)},
 )

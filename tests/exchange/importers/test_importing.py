@@ -47,6 +47,17 @@ def test_pools_by_rule_column_and_name(capsys: pytest.CaptureFixture[str]) -> No
     assert "--pool-column" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("column", ["group", "country"])
+def test_an_attribute_that_is_named_like_a_pool(column: str, capsys: pytest.CaptureFixture[str]) -> None:
+    people = sorted({line.split(",")[1] for line in LABELS.split()[1:]})
+    Path("people.csv").write_text("rater_id,group,country\n" + "".join(f"{who},one,two\n" for who in people))
+    assert imported("--raters", "people.csv", "--pool-column", column) == 0
+    assert "is called rater_group in the folder" in capsys.readouterr().out
+    assert {line.split(",")[2] for line in rows()} == {"one" if column == "group" else "two"}
+    assert Path("out/raters.csv").read_text().startswith("rater_id,rater_group,country\n")
+    assert run(["validate", "out"]) == 0
+
+
 def test_a_table_of_raters_that_is_not_clear(capsys: pytest.CaptureFixture[str]) -> None:
     Path("people.csv").write_text("worker,annotator,age\nu,v,3\n")
     assert imported("--raters", "people.csv") == 3

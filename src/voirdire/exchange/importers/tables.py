@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from voirdire.corpus.columns import NAMES, normal
 from voirdire.corpus.corpus import Note
 from voirdire.corpus.longform import read_long
 from voirdire.corpus.options import CorpusOptions, JudgmentOptions
@@ -85,6 +86,8 @@ def finish(found: Tables, options: ImportOptions, name: str) -> Finished:
     tables, said = _without_personal(tables)
     notes += said
     if "ratings" in tables:
+        tables, options, said = _pool_apart(tables, options)
+        notes += said
         tables["ratings"] = _with_pools(tables, options)
     tables, said = _with_every_item(tables)
     notes += said
@@ -166,6 +169,24 @@ def _without_personal(tables: dict[str, pl.DataFrame]) -> tuple[dict[str, pl.Dat
             if dropped:
                 notes.append(Note("importing.note.personal", {"table": name, "columns": ", ".join(dropped)}))
     return made, notes
+
+
+def _pool_apart(
+    tables: dict[str, pl.DataFrame], options: ImportOptions
+) -> tuple[dict[str, pl.DataFrame], ImportOptions, list[Note]]:
+    """An attribute that the reader would take for the pool (``group``) is renamed where the pool is told otherwise."""
+    raters = tables.get("raters")
+    told = options.pool is not None or options.pools or options.pool_column is not None
+    if raters is None or not (told or "pool" in tables["ratings"].columns):
+        return tables, options, []
+    alike = {name: f"rater_{name}" for name in raters.columns if normal(name) in NAMES["pool"][0].split()}
+    alike = {name: other for name, other in alike.items() if other not in raters.columns}
+    if not alike:
+        return tables, options, []
+    column = options.pool_column
+    notes = [Note("importing.note.renamed", {"column": name, "name": other}) for name, other in alike.items()]
+    moved = replace(options, pool_column=None if column is None else alike.get(column, column))
+    return {**tables, "raters": raters.rename(alike)}, moved, notes
 
 
 def _with_pools(tables: Mapping[str, pl.DataFrame], options: ImportOptions) -> pl.DataFrame:

@@ -30,6 +30,7 @@ from voirdire.exchange.importers.argilla_records import Said, item_of, responses
 from voirdire.exchange.importers.cells import ITEMS, cell, frame
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
 from voirdire.exchange.importers.datasets_files import first_records, is_data_set
+from voirdire.exchange.importers.known import Known
 from voirdire.exchange.importers.records import Record, head_record
 
 SUBMITTED, DRAFT, DISCARDED = "submitted", "draft", "discarded"
@@ -66,7 +67,7 @@ class _Read:
     options: ImportOptions
     account: Account
     controls: dict[str, Control] = field(default_factory=dict)
-    items: dict[str, dict[str, Any]] = field(default_factory=dict)
+    items: Known = field(default_factory=lambda: Known("argilla.item_twice"))
     rated: list[Given] = field(default_factory=list)
     suggested: list[Given] = field(default_factory=list)
     told_states: bool = True
@@ -107,7 +108,7 @@ def _record(record: Record, source: Source, found: _Read) -> None:
         given.answers.append(Answer(said.question, "", said.value))
         found.told_states &= said.status is not None
     suggested = list(_suggestions(record, item, source, found))
-    _keep(item, row, record, found.items)
+    found.items.keep(item, {"item_id": item, **row}, record)
     found.rated += rated.values()
     found.suggested += suggested
 
@@ -141,14 +142,6 @@ def _check(said: Said, part: Record, controls: Mapping[str, Control]) -> None:
     if any(cell(one) not in levels for one in given):
         where = Record({}, part.file, part.line, part.field or said.question)
         raise where.error("argilla.option", "", value, question=said.question, known=", ".join(levels))
-
-
-def _keep(item: str, row: dict[str, Any], record: Record, items: dict[str, dict[str, Any]]) -> None:
-    known = items.setdefault(item, {"item_id": item})
-    for name, value in row.items():
-        if name in known and cell(known[name]) != cell(value):
-            raise record.error("argilla.item_twice", name, value, item=item)
-        known[name] = value
 
 
 def _kinds(found: _Read) -> dict[str, str]:
@@ -215,7 +208,7 @@ def _tables(found: _Read, kinds: Mapping[str, str], several: set[str]) -> Tables
     guessed = [f"{name}: {kind}" for name, kind in kinds.items() if name not in found.controls]
     if guessed:
         notes.append(Note("argilla.note.kinds", {"questions": ", ".join(guessed)}, "warning"))
-    return rows.tables(frame(found.items.values(), ITEMS), tuple(notes))
+    return rows.tables(frame(found.items.rows.values(), ITEMS), tuple(notes))
 
 
 IMPORTER = Importer(

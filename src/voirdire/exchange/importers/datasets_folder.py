@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOption
 from voirdire.exchange.importers.datasets_files import Part, first_records, is_data_set, parts_of
 from voirdire.exchange.importers.datasets_shape import ITEM, RATER, RATING, Shape, check_columns, shape_of
 from voirdire.exchange.importers.datasets_spread import spread
+from voirdire.exchange.importers.known import Known
 from voirdire.exchange.importers.records import Record
 from voirdire.exchange.importers.tables import ITEMS, RATINGS, frame, question
 from voirdire.exchange.told import MANIFEST
@@ -24,11 +26,17 @@ MINE = ("annotator", "rater", "worker")
 
 @dataclass
 class Found:
-    """What was read so far; ``labels`` : question -> names of its ClassLabel."""
+    """What was read so far.
+
+    labels : question -> names of its ClassLabel; known : what is compared where an item comes again
+    rows : split -> rows of the files before, by which rows of the next file are numbered on
+    """
 
     ratings: list[dict[str, Any]] = field(default_factory=list)
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    known: Known = field(default_factory=Known)
+    rows: Counter[str] = field(default_factory=Counter)
     numbered: bool = False
 
 
@@ -81,13 +89,16 @@ def _part(part: Part, options: ImportOptions, account: Account, found: Found) ->
         labels = part.labels(shape.holder, name) if shape.holder else part.labels(name)
         if found.labels.setdefault(name, labels) != labels:
             raise InputError("datasets.labels_differ", file=file, field=name)
+    last = 0
     for record in part.records(account):
+        last = record.line
         with account.record(record):
             item = _item(record, shape, part, found)
             made = list(_answers(record, shape, item, found, account))
-            found.ratings += made
             if shape.lists:
                 _described(record, shape, item, part, found)
+            found.ratings += made
+    found.rows[part.split] += last
     return shape
 
 
@@ -97,7 +108,8 @@ def _item(record: Record, shape: Shape, part: Part, found: Found) -> str:
         value = record.value.get(shape.item) if isinstance(record.value, dict) else None
         return str(value) if isinstance(value, int) else str(record.need(shape.item, str))
     found.numbered = True
-    return f"{part.split}-{record.line}" if part.split else str(record.line)
+    number = found.rows[part.split] + record.line
+    return f"{part.split}-{number}" if part.split else str(number)
 
 
 def _answers(record: Record, shape: Shape, item: str, found: Found, account: Account) -> Iterator[dict[str, Any]]:
@@ -172,6 +184,7 @@ def _described(record: Record, shape: Shape, item: str, part: Part, found: Found
     """What a row an item says of the item."""
     further = _further(record.value, tuple(shape.used))
     kept = {name: value for name, value in further.items() if shape.holder or not name.startswith(MINE)}
+    found.known.keep(item, kept, record)
     found.items.setdefault(item, {"item_id": item, **({"split": part.split} if part.split else {}), **kept})
 
 

@@ -17,6 +17,7 @@ from voirdire.errors import InputError
 from voirdire.exchange.importers.account import MISSING, Account
 from voirdire.exchange.importers.cells import question, utc
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables
+from voirdire.exchange.importers.known import PERSON, Known
 from voirdire.exchange.importers.published import first_of
 from voirdire.exchange.importers.records import ID, Record, delimited_records
 from voirdire.exchange.importers.tables import RATERS, RATINGS, frame
@@ -34,8 +35,9 @@ MILLISECONDS = 10**11
 @dataclass
 class _Found:
     rows: list[dict[str, Any]] = field(default_factory=list)
-    items: dict[str, dict[str, Any]] = field(default_factory=dict)
-    people: dict[str, dict[str, Any]] = field(default_factory=dict)
+    items: Known = field(default_factory=Known)
+    people: Known = field(default_factory=lambda: Known(PERSON))
+    columns: Sequence[str] = ()
     labels: dict[str, list[str]] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
 
@@ -51,6 +53,9 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
     found = _Found()
     for path in paths:
         columns, records = delimited_records(path, account)
+        if found.columns and set(columns) != set(found.columns):
+            raise InputError("research.dices.several", file=", ".join(map(str, paths)))
+        found.columns = columns
         asked = [name for name in columns if name.startswith("Q")]
         wrong = next((name for name in wanted if name not in asked), None)
         if wrong is not None:
@@ -62,13 +67,13 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
     notes = [Note("research.dices.polarity")]
     if found.words:
         notes.append(Note("research.dices.words", {"columns": ", ".join(found.words)}))
-    if any("true_safety_gold" in item for item in found.items.values()):
+    if any("true_safety_gold" in item for item in found.items.rows.values()):
         notes.append(Note("research.dices.gold"))
     return Tables(
         ratings=frame(found.rows, RATINGS),
-        items=frame(found.items.values(), ("item_id", "text")),
+        items=frame(found.items.rows.values(), ("item_id", "text")),
         questions=frame([_question(name, labels) for name, labels in found.labels.items()]),
-        raters=frame(found.people.values(), RATERS),
+        raters=frame(found.people.rows.values(), RATERS),
         notes=tuple(notes),
     )
 
@@ -91,9 +96,11 @@ def _row(record: Record, asked: Sequence[str], wanted: Sequence[str], found: _Fo
     for row in rows:
         known = found.labels.setdefault(row["question"], [])
         known += [row["rating"]] if row["rating"] not in known else []
+    person = {"rater_id": rater, **_person(value)}
+    found.people.check(rater, person, record)
+    found.items.keep(item, {"item_id": item, **_item(value)}, record)
+    found.people.keep(rater, person, record)
     found.rows += rows
-    found.items.setdefault(item, {"item_id": item, **_item(value)})
-    found.people.setdefault(rater, {"rater_id": rater, **_person(value)})
 
 
 def _item(value: Mapping[str, str | None]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from urllib.parse import unquote
 
 import polars as pl
 
-from voirdire.exchange.importers.cells import ITEMS, cell, frame
+from voirdire.exchange.importers.cells import ITEMS, frame
+from voirdire.exchange.importers.known import Known
 from voirdire.exchange.importers.records import ID, Record
 from voirdire.exchange.release_images import is_safe_path
 
@@ -29,10 +30,13 @@ class Items:
 
     id_field : the field of the data that holds the id, where it is not the task's; pool_field : a field of the data
         that becomes a column of the ratings, as the pool
+    own_ids : whether the ids are the user's own, so that tasks of an id may each say a part of it; else an id that
+        comes again has to come with the same data. An ``id_field`` is of that kind unless it is said
     """
 
-    def __init__(self, id_field: str | None, pool_field: str | None) -> None:
+    def __init__(self, id_field: str | None, pool_field: str | None, *, own_ids: bool | None = None) -> None:
         self.id_field, self.pool_field = id_field, pool_field
+        self.told = Known("labelstudio.item_twice", partial=id_field is not None if own_ids is None else own_ids)
         self.rows: dict[str, dict[str, Any]] = {}
         self.raw: dict[str, dict[str, Any]] = {}
 
@@ -53,11 +57,9 @@ class Items:
 
     def keep(self, item: str, row: dict[str, Any], task: Record) -> None:
         """Add an item, or what another task says of it. Raises InputError where two tasks of an id differ."""
-        known = self.rows.setdefault(item, {"item_id": item})
-        for name, value in row.items():
-            if name in known and cell(known[name]) != cell(value):
-                raise task.error("labelstudio.item_twice", f"data.{name}", value, item=item)
-            known[name] = value
+        data = task.inside("data")
+        self.told.keep(item, row, data, partial=OUR_ITEM in data.value)
+        self.rows.setdefault(item, {"item_id": item}).update(row)
         self.raw[item] = task.value["data"]
 
     def sided(self, sides: Sequence[str]) -> bool:

@@ -95,7 +95,7 @@ class _Export:
 
 def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tables:
     """Every rater's answers, their surveys, and the items as far as they are told."""
-    export = _Export(options, {}, Items(options.mapping.get("item_id", "id"), options.pool_column))
+    export = _Export(options, {}, Items(options.mapping.get("item_id", "id"), options.pool_column, own_ids="item_id" in options.mapping))
     given = options.setting(CONFIG)
     for file in (given or "").split(","):
         export.told |= (read_config(Path(file.strip())) or {}) if file.strip() else {}

@@ -13,11 +13,13 @@ from voirdire.corpus.columns import NAMES, normal
 from voirdire.corpus.corpus import Note
 from voirdire.errors import InputError
 from voirdire.exchange.importers.people_json import objects_table
+from voirdire.exchange.importers.platforms import any_identity, is_identity, without_identities
 from voirdire.exchange.importers.prolific import of_participants
 from voirdire.tables import Table, read_table
 
 ID = "rater_id"
 EMAIL = r"^\S+@\S+\.\S+$"
+MAIL_INSIDE = r"[^\s@<>()\[\]\"',;:]+@[^\s@<>()\[\]\"',;:]+\.[A-Za-z]{2,}"
 ADDRESS = r"^(?:\d{1,3}\.){3}\d{1,3}$|^[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7}$"
 KEYS = (ID, *" ".join(NAMES[ID]).split(), "prolific_id", "prolific_pid")
 _PERSONAL = (
@@ -28,6 +30,19 @@ _PERSONAL = (
 )
 PERSONAL = frozenset(_PERSONAL.split())
 """Names of columns that hold personal data, without case, blanks and hyphens."""
+
+_WHO = "rater|annotator|worker|performer|voter|participant|user|coder|reviewer|labell?er|judge|respondent|expert"
+_OF_WHOM = re.compile(rf"(?:{_WHO})_?(?:full|first|last|display|real|nick)?_?(?:name|e?_?mail(?:_address)?|phone|ip)")
+_SHOWN = ("display_name", "real_name", "nick_name", "nickname", "prolific_id", "prolific_pid", "mturk_id")
+_WRITTEN = (
+    "comment comments reason reasons rationale explanation explanations justification feedback remark remarks note "
+    "notes thoughts why free_text freetext 评论 理由 原因 备注 说明 意见"
+)
+TEXTS = frozenset(_WRITTEN.split())
+"""Names of columns in which raters write in their own words."""
+
+REMOVED = "[…]"
+"""Stands in a text in the place of an e-mail address or an id of a person."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +55,58 @@ class People:
 
 
 def is_personal(column: pl.Series) -> bool:
-    """Whether a column holds personal data: by its name, or because a cell is an e-mail or IP address.
+    """Whether a column holds personal data: by its name, or because a cell holds an e-mail address, or is an IP address
+    or an id of a person on a platform.
 
     >>> [is_personal(pl.Series(name, [cell])) for name, cell in (("IP Address", "-"), ("x", "a@b.cn"), ("age", "40"))]
     [True, True, False]
     """
-    if normal(column.name) in PERSONAL:
+    if names_a_person(column.name):
         return True
     cells = column.cast(pl.String).str.strip_chars()
-    return bool((cells.str.contains(EMAIL) | cells.str.contains(ADDRESS)).any())
+    found = cells.str.contains(EMAIL) | cells.str.contains(MAIL_INSIDE) | cells.str.contains(ADDRESS)
+    return bool(found.any()) or any_identity(cells.drop_nulls().unique())
+
+
+def names_a_person(name: str) -> bool:
+    """Whether a column is called as one with names, addresses or the like.
+
+    >>> [names_a_person(name) for name in ("Annotator name", "worker_email", "E-mail", "model_name", "rater_id")]
+    [True, True, True, False, False]
+    """
+    return normal(name) in PERSONAL or about_raters(name)
+
+
+def about_raters(name: str) -> bool:
+    """Whether a column is called as one that tells who rated, whatever table it stands in.
+
+    >>> about_raters("annotator_name"), about_raters("name")
+    (True, False)
+    """
+    return normal(name) in _SHOWN or _OF_WHOM.fullmatch(normal(name)) is not None
+
+
+def without_texts(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
+    """A table without the columns in which raters write, and how many texts stood in each."""
+    found = {name: frame[name].len() - frame[name].null_count() for name in frame.columns if normal(name) in TEXTS}
+    return frame.drop(found), found
+
+
+def masked(frame: pl.DataFrame, columns: Collection[str]) -> tuple[pl.DataFrame, int]:
+    """A table with e-mail addresses and ids of people taken out of some columns of texts, and how many cells had one.
+
+    >>> masked(pl.DataFrame({"comment": ["ask a.b@c.org, please", "no"]}), ["comment"])[0]["comment"].to_list()
+    ['ask […], please', 'no']
+    """
+    count = 0
+    for name in columns:
+        texts = frame[name].to_list()
+        clean = [
+            None if one is None else without_identities(re.sub(MAIL_INSIDE, REMOVED, one), REMOVED) for one in texts
+        ]
+        count += sum(a != b for a, b in zip(texts, clean, strict=True))
+        frame = frame.with_columns(pl.Series(name, clean, dtype=pl.String))
+    return frame, count
 
 
 def without_personal(frame: pl.DataFrame, keep: Collection[str] = (ID,)) -> tuple[pl.DataFrame, tuple[str, ...]]:
@@ -100,26 +158,28 @@ def join_people(raters: pl.DataFrame | None, people: People, rated: pl.Series) -
     return made, [Note("importing.note.people", fields, "warning" if unknown else "info")]
 
 
-def personal_ids(ids: pl.Series, every: bool) -> dict[str, str]:
+def personal_ids(ids: pl.Series, every: bool, used: Collection[str] = ()) -> dict[str, str]:
     """Ids that are personal -> r1, r2, ... in the order in which they first occur; names in use are passed over.
 
-    every : all of them are identities; otherwise only e-mail addresses are
+    every : all of them are identities; otherwise those are that hold an e-mail address or have a platform's form
+    used : names that are taken
 
     >>> personal_ids(pl.Series(["a@b.org", "r1", "c@d.org", "a@b.org"]), every=False)
     {'a@b.org': 'r2', 'c@d.org': 'r3'}
     """
     who = ids.drop_nulls().unique(maintain_order=True).to_list()
-    found = [one for one in who if every or re.match(EMAIL, one.strip())]
-    used = set(who) - set(found)
-    numbers = (f"r{n}" for n in range(1, len(found) + len(used) + 1))
-    return dict(zip(found, (name for name in numbers if name not in used), strict=False))
+    found = [
+        one for one in who if every or re.search(MAIL_INSIDE, one) or re.match(EMAIL, one.strip()) or is_identity(one)
+    ]
+    taken = (set(who) - set(found)) | set(used)
+    numbers = (f"r{n}" for n in range(1, len(found) + len(taken) + 1))
+    return dict(zip(found, (name for name in numbers if name not in taken), strict=False))
 
 
 def replace_ids(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
-    """A table with its rater ids replaced; ids without a new name stay."""
-    if ID not in frame.columns or not names:
-        return frame
-    return frame.with_columns(pl.col(ID).replace(dict(names)))
+    """A table with its ids of raters and judges replaced; ids without a new name stay."""
+    columns = [name for name in (ID, "judge") if name in frame.columns]
+    return frame.with_columns(pl.col(columns).replace(dict(names))) if columns and names else frame
 
 
 def _key(table: Table, key: str | None) -> str:

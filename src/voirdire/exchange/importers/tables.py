@@ -18,14 +18,8 @@ from voirdire.corpus.reading import read_corpus, read_judgments
 from voirdire.errors import InputError, VoirdireError
 from voirdire.exchange.importers.cells import ITEMS, JUDGMENTS, QUESTIONS, RATERS, RATINGS, cell, frame, question, utc
 from voirdire.exchange.importers.contract import KEEP_IDS, TABLES, ImportOptions, Tables
-from voirdire.exchange.importers.people import (
-    ID,
-    join_people,
-    personal_ids,
-    read_people,
-    replace_ids,
-    without_personal,
-)
+from voirdire.exchange.importers.people import ID, join_people, read_people
+from voirdire.exchange.importers.personal import FIRST, leave_out, replace_everywhere
 from voirdire.exchange.manifest import manifest_text
 from voirdire.exchange.release_tables import as_csv
 from voirdire.exchange.told import MANIFEST
@@ -45,7 +39,6 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "raters": RATERS,
 }
 FILLED = ("item_id", "rater_id", "question", "judge")
-FIRST = ("item_id", "rater_id", "pool", "question", "rating")
 
 MEANS = ("value", "n")
 """Columns by which the reader knows means of a pool; an import has none."""
@@ -83,7 +76,7 @@ def finish(found: Tables, options: ImportOptions, name: str) -> Finished:
     notes = list(found.notes)
     tables, said = _with_people(tables, options)
     notes += said
-    tables, said = _without_personal(tables)
+    tables, said = leave_out(tables, options)
     notes += said
     if "ratings" in tables:
         tables, options, said = _pool_apart(tables, options)
@@ -92,7 +85,7 @@ def finish(found: Tables, options: ImportOptions, name: str) -> Finished:
     tables, said = _with_every_item(tables)
     notes += said
     if not options.flag(KEEP_IDS):
-        tables, said = _with_ids_replaced(tables, found.personal_ids)
+        tables, said = replace_everywhere(tables, found.personal_ids)
         notes += said
     if options.questions is not None:
         tables["questions"] = _overruled(tables.get("questions"), options.questions)
@@ -159,18 +152,6 @@ def _with_people(tables: dict[str, pl.DataFrame], options: ImportOptions) -> tup
     return {**tables, "raters": raters}, notes
 
 
-def _without_personal(tables: dict[str, pl.DataFrame]) -> tuple[dict[str, pl.DataFrame], list[Note]]:
-    """The columns of ratings and raters that hold personal data go, whoever brought them."""
-    notes = []
-    made = dict(tables)
-    for name in ("raters", "ratings", "comments"):
-        if name in made:
-            made[name], dropped = without_personal(made[name], keep=(*FIRST, "comment", "text"))
-            if dropped:
-                notes.append(Note("importing.note.personal", {"table": name, "columns": ", ".join(dropped)}))
-    return made, notes
-
-
 def _pool_apart(
     tables: dict[str, pl.DataFrame], options: ImportOptions
 ) -> tuple[dict[str, pl.DataFrame], ImportOptions, list[Note]]:
@@ -222,15 +203,6 @@ def _with_every_item(tables: dict[str, pl.DataFrame]) -> tuple[dict[str, pl.Data
         return tables, []
     items = pl.concat([tables["items"], pl.DataFrame({"item_id": added})], how="diagonal")
     return {**tables, "items": items}, [Note("importing.note.items_added", {"count": len(added)})]
-
-
-def _with_ids_replaced(tables: dict[str, pl.DataFrame], every: bool) -> tuple[dict[str, pl.DataFrame], list[Note]]:
-    people = [
-        tables[name][ID] for name in ("ratings", "raters", "comments") if name in tables and ID in tables[name].columns
-    ]
-    names = personal_ids(pl.concat(people), every) if people else {}
-    made = {name: replace_ids(table, names) for name, table in tables.items()}
-    return made, [Note("importing.note.ids", {"count": len(names)})] if names else []
 
 
 def _overruled(questions: pl.DataFrame | None, file: Path) -> pl.DataFrame:

@@ -20,6 +20,7 @@ from voirdire.stats.features import Array
 
 MOST_ITEMS = 20
 MOST_BARS = 12
+SAME = 1e-9
 SHOWN = ("text", "prompt", "image", "alt", "pair_id", "culture", "category")
 DISTRIBUTIONS = {
     "question": pl.String,
@@ -154,9 +155,28 @@ def _plurality(context: Context, k: int, order: np.ndarray, named: Sequence[tupl
     if shares is None:
         return [None] * len(order)
     return [
-        f"{labels[int(row.argmax())]} ({row.max():.0%})" if np.isfinite(row).all() else None
+        _with_share(row, labels, every=context.panel.question.scale.pairwise) if np.isfinite(row).all() else None
         for row, labels in zip(shares[k][order], named, strict=True)
     ]
+
+
+def _with_share(shares: Array, labels: tuple[str, ...], *, every: bool) -> str:
+    """The most frequent label with its share; or, as which vote is declared first means nothing, all that tie."""
+    if not every:
+        return f"{labels[int(shares.argmax())]} ({shares.max():.0%})"
+    return _joined(
+        {labels[int(place)]: float(shares[place]) for place in np.flatnonzero(shares >= shares.max() - SAME)}
+    )
+
+
+def _joined(shares: Mapping[str, float]) -> str:
+    """Labels with their shares, the most frequent first.
+
+    >>> _joined({"tea": 0.25, "cola": 0.75}), _joined({"tea": 0.5, "cola": 0.5})
+    ('cola (75%) / tea (25%)', 'cola (50%) / tea (50%)')
+    """
+    ordered = sorted(shares.items(), key=lambda pair: (-pair[1], pair[0]))
+    return " / ".join(f"{label} ({share:.0%})" for label, share in ordered)
 
 
 def _ratings(context: Context, judged: Judged, order: np.ndarray, named: Sequence[tuple[str, ...]]) -> dict[str, Any]:
@@ -174,13 +194,21 @@ def _ratings(context: Context, judged: Judged, order: np.ndarray, named: Sequenc
                 result[name] = [_labels_of(row, labels) for row, labels in zip(ratings[cell], named, strict=True)]
             else:
                 result[name] = _plain(_mean(ratings[cell]))
+        if context.panel.question.scale.nominal and len(mine) > 1 and judged.repeats > 1:
+            together = ratings[mine].swapaxes(0, 1).reshape(len(order), -1)
+            result[cell_column(judge, "*")] = [
+                _labels_of(row, labels) for row, labels in zip(together, named, strict=True)
+            ]
     return result
 
 
 def _labels_of(repeats: Array, labels: tuple[str, ...]) -> str | None:
-    """The most frequent label of an item's repeats, ties to the one declared first."""
+    """The only answer of an item, or every label that was given with its share of the answers."""
     given = repeats[~np.isnan(repeats)].astype(int)
-    return labels[int(np.bincount(given).argmax())] if given.size else None
+    if given.size < 2:
+        return labels[int(given[0])] if given.size else None
+    codes, counts = np.unique(given, return_counts=True)
+    return _joined({labels[int(code)]: count / given.size for code, count in zip(codes, counts, strict=True)})
 
 
 def _mean(values: Array) -> Array:

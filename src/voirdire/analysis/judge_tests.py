@@ -144,13 +144,19 @@ def _standard(ranks: Array) -> Array:
 
 
 def add_repeats(context: Context, judged: Judged) -> None:
-    """``repeat_alpha`` and ``repeat_sd`` of every full cell whose judge rated items more than once."""
+    """``repeat_alpha`` and ``repeat_sd`` of every full cell whose judge rated items more than once.
+
+    Votes between two things are compared within the order in which the things were shown: the two orders are different
+    questions, and how far their answers agree is ``position.consistency``.
+    """
     if judged.repeats < 2:
         return
     full = judged.selections.keep(judged.selections.full)
     real = [s for s in range(len(full)) if int(full.matrix[s].argmax()) < judged.n_cells]
     level = alpha_level(context.panel.question.scale) if not context.panel.normalised else context.panel.scale.level
-    results = [_repeat(judged.cube[int(full.matrix[s].argmax())], level) for s in real]
+    places = [int(full.matrix[s].argmax()) for s in real]
+    shown = judged.cells.shown if context.panel.question.scale.pairwise else None
+    results = [_repeat(*_within_orders(judged, place, shown), level) for place in places]
     nominal = context.panel.question.scale.nominal
     for place, name in enumerate(("repeat_alpha", "repeat_sd")):
         if nominal and name == "repeat_sd":
@@ -169,13 +175,24 @@ def add_repeats(context: Context, judged: Judged) -> None:
         )
 
 
-def _repeat(ratings: Array, level: str) -> tuple[float | None, float | None, str | None, int]:
+def _within_orders(judged: Judged, place: int, shown: Array | None) -> tuple[Array, str]:
+    """The ratings of a cell (I, R), an item once for every order of its things; and why none may be repeated."""
+    ratings = judged.cube[place]
+    if shown is None:
+        return ratings, "no_repeats"
+    ratings, sides = ratings[:, : shown.shape[2]], np.nan_to_num(shown[place])
+    several = ((~np.isnan(ratings)).sum(1) > 1).any()
+    parts = [np.where(sides == side, ratings, np.nan) for side in (1, -1, 0)]
+    return np.concatenate(parts), "only_orders" if several else "no_repeats"
+
+
+def _repeat(ratings: Array, without: str, level: str) -> tuple[float | None, float | None, str | None, int]:
     """alpha over repeats, pooled within-item sd, reason, items with two or more repeats; ratings (I, R)."""
     known = ~np.isnan(ratings)
     several = known.sum(1) > 1
     n = int(several.sum())
     if n == 0:
-        return None, None, "no_repeats", 0
+        return None, None, without, 0
     values = np.arange(3.0) if level == PAIRWISE else np.unique(ratings[known])
     counts = np.stack([(ratings == value).sum(1) for value in values], 1).astype(float)
     result = alpha(counts, values, level)

@@ -11,7 +11,7 @@ import polars as pl
 
 PLACE = ("params", "question", "pool", "pool_b", "judge", "condition", "slice")
 ALL = "*"
-PAIRWISE = "pairwise"
+PAIRWISE, NOMINAL = "pairwise", "nominal"
 VARIANT = re.compile(r"\b(control|form|fit|unit|pairing|thing|ties)=")
 COUNTED = re.compile(r"(?<=[(,])(?:df|judges)=\d+(?:,|(?=\)))")
 TURNING = "\u202a\u202b\u202d\u202e\u2066\u2067\u2068"
@@ -129,8 +129,15 @@ class View:
 
     def votes(self, question: str) -> bool:
         """Whether a question asks for votes between two things."""
+        return self._level(question) == PAIRWISE
+
+    def labels(self, question: str) -> bool:
+        """Whether the answers to a question are labels without order, which nothing rounds."""
+        return self._level(question) in (PAIRWISE, NOMINAL)
+
+    def _level(self, question: str) -> str | None:
         levels = {entry["id"]: entry.get("level") for entry in self.meta.get("questions", [])}
-        return levels.get(question) == PAIRWISE
+        return levels.get(question)
 
     @property
     def judged(self) -> list[str]:

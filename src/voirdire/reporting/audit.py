@@ -90,22 +90,31 @@ def counts(printed: str) -> list[tuple[str, int]]:
 
 
 def undefined(view: View, words: Words, limit: int = 3) -> Grid | None:
-    """Numbers that could not be computed, by statistic and reason, with examples of where."""
+    """Numbers that could not be computed, by reason, with examples of where; the reasons for fewest numbers first."""
     found = view.profile.estimates.filter(view.profile.estimates["undefined"].is_not_null())
-    groups: dict[tuple[str, str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[Row]] = {}
     for line in found.select(Row._fields).iter_rows():
         row = Row(*line)
-        groups.setdefault((row.question, row.statistic, row.undefined or ""), []).append(row)
+        groups.setdefault((row.question, row.undefined or ""), []).append(row)
     rows = []
-    for (question, statistic, reason), members in groups.items():
-        places = list(dict.fromkeys(where(row, words) for row in members if not row.judge.startswith("control:")))
-        if places:
-            more = words.t("and_more", count=len(places) - limit) if len(places) > limit else ""
-            shown = "; ".join(place for place in places[:limit] if place)
-            rows.append((question, words.statistic(statistic), words.reason(reason), len(members), f"{shown}{more}"))
-    heads = [words.t("head.question"), words.t("head.statistic")]
-    columns = [words.t("head.reason"), words.t("head.cells"), words.t("head.where")]
+    for (question, reason), members in groups.items():
+        real = [row for row in members if not row.judge.startswith("control:")]
+        statistics = list(dict.fromkeys(words.statistic(row.statistic) for row in real))
+        places = [place for place in dict.fromkeys(where(row, words) for row in real) if place]
+        if real:
+            named = _first(statistics, 2 * limit, words, "and_more_numbers")
+            shown = _first(places, limit, words, "and_more", "; ")
+            rows.append((question, words.reason(reason), len(statistics), named, len(members), shown))
+    rows.sort(key=lambda row: row[2])
+    heads = [words.t("head.question"), words.t("head.reason")]
+    columns = [words.t(f"head.{name}") for name in ("statistics", "which", "cells", "where")]
     return plain_grid("undefined", words.t("caption.undefined"), heads, columns, rows)
+
+
+def _first(names: list[str], limit: int, words: Words, more: str, separator: str = "") -> str:
+    """The first names, and how many more there are."""
+    shown = separator.join(names[:limit]) if separator else words.list(names[:limit])
+    return shown + (words.t(more, count=len(names) - limit) if len(names) > limit else "")
 
 
 def where(row: Row, words: Words) -> str:

@@ -31,13 +31,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its heading, the heading above it, the explanation, and its definition's footnote."""
+    """A column: its heading, the heading above it, the explanation, its definition's footnote, whose numbers it has."""
 
     title: str
     group: str = ""
     help: str = ""
     footnote: int | None = None
     numeric: bool = True
+    statistic: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,10 @@ class Grid:
     def lines(self) -> list[Line]:
         """All rows, whatever their group."""
         return [line for _, lines in self.groups for line in lines]
+
+    def has(self, *statistics: str) -> bool:
+        """Whether a column holds one of these statistics."""
+        return any(column.statistic in statistics for column in self.columns)
 
     @property
     def grouped_columns(self) -> list[tuple[str, int]]:
@@ -258,7 +263,7 @@ class Builder:
         explained = self.words.help(spec.statistic, spec.params)
         footnote = self.footnotes.number(next(iter(rows.values())))
         numeric = all(row.label is None for row in rows.values())
-        return Column(self._title(spec), spec.group, explained, footnote, numeric)
+        return Column(self._title(spec), spec.group, explained, footnote, numeric, spec.statistic)
 
 
 def _reasons(lines: Iterable[Line]) -> tuple[tuple[str, str], ...]:

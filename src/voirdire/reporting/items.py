@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from voirdire.analysis.naming import CELL, cell_of
-from voirdire.reporting.access import View
+from voirdire.reporting.access import ALL, View
 from voirdire.reporting.blocks import ItemCard, Picture
 from voirdire.reporting.grid import Column, Entry, Grid, Line
 from voirdire.reporting.words import Words
@@ -78,12 +78,24 @@ def _ratings(row: dict[str, Any], words: Words, item: str, width: float | None) 
             judge, condition = cell_of(name)
             by_judge.setdefault(judge, []).append((condition, value))
     judges = [
-        Line((words.judge(judge), _conditions(found, words)), (_over(found, words, width),))
+        Line((words.judge(judge), _conditions(_parts(found), words)), (_over(_whole(found), words, width),))
         for judge, found in by_judge.items()
     ]
-    heads = (words.t("head.by"), words.t("head.kind"))
-    caption = words.t("caption.item", item=item)
-    return Grid("", caption, heads, (Column(words.t("head.rating")),), (("", (*pools, *judges)),))
+    lines = (*pools, *judges)
+    column = Column(words.t("head.rating"), numeric=any(line.entries[0].numeric for line in lines))
+    return Grid(
+        "", words.t("caption.item", item=item), (words.t("head.by"), words.t("head.kind")), (column,), (("", lines),)
+    )
+
+
+def _parts(found: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """The conditions of a judge without what holds over all of them, unless that is all there is."""
+    return [pair for pair in found if pair[0] != ALL] or found
+
+
+def _whole(found: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """What holds over all conditions of a judge, or else the conditions."""
+    return [pair for pair in found if pair[0] == ALL] or found
 
 
 def _number(value: Any, words: Words, width: float | None) -> Entry:

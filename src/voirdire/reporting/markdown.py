@@ -81,7 +81,7 @@ def _bullets(block: Bullets) -> list[str]:
 def table_lines(grid: Grid) -> list[str]:
     """A table's caption, its rows, the reasons of its marks and its notes: paragraphs to put empty lines between."""
     titles = [*map(escape, grid.heads), *map(_title, grid.columns)]
-    rows = [titles, [*(["---"] * len(grid.heads)), *(["---:"] * len(grid.columns))]]
+    rows = [titles, [*(["---"] * len(grid.heads)), *("---:" if column.numeric else "---" for column in grid.columns)]]
     for title, lines in grid.groups:
         if title:
             rows.append([f"*{escape(title)}*", *([""] * (len(titles) - 1))])

@@ -56,9 +56,8 @@ def _row(b: Builder, spec: Spec, thing: str) -> Row | None:
 
 def _column(b: Builder, spec: Spec, names: Sequence[str]) -> Column:
     row = next((row for thing in names if (row := _row(b, spec, thing)) is not None), None)
-    return Column(
-        spec.title, spec.group, b.words.help(spec.statistic), None if row is None else b.footnotes.number(row)
-    )
+    footnote = None if row is None else b.footnotes.number(row)
+    return Column(spec.title, spec.group, b.words.help(spec.statistic), footnote, statistic=spec.statistic)
 
 
 def preferred(b: Builder, name: str = "things") -> Grid | None:

@@ -24,7 +24,9 @@ def pool_sections(b: Builder) -> list[Section]:
     if sentences:
         section.blocks.append(Bullets((("", tuple(sentences)),)))
     section.blocks += [
-        grid for grid in (tables.pools(b), *tables.pairs(b), tables.roles(b), tables.role_tests(b)) if grid
+        grid
+        for grid in (tables.pools(b), tables.preferences(b), *tables.pairs(b), tables.roles(b), tables.role_tests(b))
+        if grid
     ]
     sections = [section, *(pairwise.of_pools(b) if b.view.votes(b.question) else ())]
     if b.view.many_pools:
@@ -128,7 +130,10 @@ def _pair(b: Builder, number: int, pair: tuple[str, str], cells: Sequence[Cell],
             _figure(f"tilt-{number + 1}", chart, w.t("figure.tilt", **names), w.t("figure.tilt_alt", **names))
         )
     section.blocks.append(grid)
-    section.blocks += _folded(b, w.t("fold.pair_details"), tables.pair_details(b, pair, cells, f"{place}-details"))
+    details = tables.pair_details(b, pair, cells, f"{place}-details")
+    if details is not None:
+        parts = w.list(tables.detail_parts(w, details))
+        section.blocks += _folded(b, w.t("fold.pair_details", parts=parts), details)
     detail = b.view.detail_cells()
     if detail:
         cells_grid = tables.pair_table(b, pair, detail, (), f"{place}-cells")
@@ -152,7 +157,8 @@ def _gate_words(b: Builder, pair: tuple[str, str]) -> list[str]:
 
 def _distributions(b: Builder, cells: Sequence[Cell]) -> Section:
     w = b.words
-    section = Section("distributions", w.t("section.distributions"), 3)
+    title = w.v("section.distributions") if b.view.votes(b.question) else w.t("section.distributions")
+    section = Section("distributions", title, 3)
     shares, levels = shares_of(b, cells)
     chart = figures.distributions(shares, levels, b.view, w) if len(levels) > 1 else None
     if chart is not None:
@@ -225,15 +231,17 @@ def _shares_grid(b: Builder, shares: list[dict[str, Any]], levels: Sequence[str]
 
 def _scale_use(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell]) -> Section:
     w = b.words
-    section = Section("scale", w.v("section.answers") if b.view.votes(b.question) else w.t("section.scale"), 3)
-    grid = tables.scale_use(b, cells, controls, "scale", w.t("caption.scale"))
+    votes = b.view.votes(b.question)
+    section = Section("scale", w.v("section.answers") if votes else w.t("section.scale"), 3)
+    caption = w.v("caption.answers") if votes else w.t("caption.scale")
+    grid = tables.scale_use(b, cells, controls, "scale", caption)
     if grid is None:
         return section
-    intro = () if b.view.votes(b.question) else (Text((w.t("scale_intro"),)),)
+    intro = () if votes else (Text((w.t("scale_intro"),)),)
     section.blocks += [*intro, grid]
     detail = b.view.detail_cells()
     if detail:
-        cells_grid = tables.scale_use(b, detail, (), "scale-cells", w.t("caption.scale"))
+        cells_grid = tables.scale_use(b, detail, (), "scale-cells", caption)
         section.blocks += _folded(b, w.t("fold.cells", count=len(detail)), cells_grid)
     return section
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from voirdire.reporting.access import ALL, Cell
 from voirdire.reporting.grid import Builder, Grid, Member, Spec
+from voirdire.reporting.words import Words
 from voirdire.signature import quote
 
 POOL = (
@@ -57,7 +59,7 @@ DISTANCE = ("distribution.w1", "distribution.w1_floor", "distribution.js", "dist
 VOTES: dict[tuple[str, ...], tuple[str, ...]] = {
     POOL: (
         "n_items", "n_ratings", "n_raters", "raters_per_item", "agreement.human", "agreement.best", "alpha",
-        "reliability", "gate", "preference.strength", "preference.rms", "preference.ties", "position.raters",
+        "reliability", "gate",
     ),
     PAIR: ("cross_pool_tv", "preference.reversed", "cross_pool_preference_r"),
     ANCHORS: (),
@@ -75,6 +77,8 @@ VOTES: dict[tuple[str, ...], tuple[str, ...]] = {
     DISTANCE: ("distribution.js:form=per_item", "distribution.js_floor:form=per_item"),
 }  # fmt: skip
 """The columns of a question that asks for votes between two things, by those that they stand for."""
+PREFERENCE = ("preference.strength", "preference.rms", "preference.ties", "position.raters")
+"""How the votes of a pool fall."""
 OF_THE_POOL = ("ceiling.own", "agreement.best", "agreement.human")
 ROLES = ("placement", "subjectivity", "subjectivity:unit=ratings", "recognizability")
 
@@ -102,6 +106,15 @@ def pools(b: Builder) -> Grid | None:
     """Each pool: how many, how reliable, the gate's outcome."""
     members: list[Member] = [((pool,), {"pool": pool}) for pool in b.view.pools_of(b.question)]
     return b.table("pools", b.words.t("caption.pools"), [b.words.t("head.pool")], specs(of(b, POOL)), [("", members)])
+
+
+def preferences(b: Builder) -> Grid | None:
+    """Each pool that votes between two things: how strongly it prefers, its ties, and the side it was shown first."""
+    if not b.view.votes(b.question):
+        return None
+    members: list[Member] = [((pool,), {"pool": pool}) for pool in b.view.pools_of(b.question)]
+    caption = b.words.v("caption.preferences")
+    return b.table("preferences", caption, [b.words.t("head.pool")], specs(PREFERENCE), [("", members)])
 
 
 def pair_members(b: Builder) -> list[Member]:
@@ -180,12 +193,12 @@ def cell_heads(b: Builder, cells: Sequence[Cell]) -> list[str]:
 
 def cell_members(b: Builder, cells: Sequence[Cell], shown: Sequence[Cell]) -> list[Member]:
     """A row for each judge (and condition)."""
-    with_condition = _conditions_matter(shown)
+    with_condition, labels = _conditions_matter(shown), b.view.labels(b.question)
     return [
         (
-            (b.words.judge(cell.judge), b.words.condition(cell.condition))
+            (b.words.judge(cell.judge, labels=labels), b.words.condition(cell.condition))
             if with_condition
-            else (b.words.judge(cell.judge),),
+            else (b.words.judge(cell.judge, labels=labels),),
             {"judge": cell.judge, "condition": cell.condition},
         )
         for cell in cells
@@ -230,8 +243,20 @@ def pair_details(b: Builder, pair: tuple[str, str], cells: Sequence[Cell], name:
         for target, other in ((pair, pair[::-1]) if not votes else ())
     ]
     columns = [*human, *(_titled(b, spec) for spec in specs(of(b, FURTHER), **place))]
-    caption = w.t("caption.pair_details", a=pair[0], b=pair[1])
-    return b.table(name, caption, cell_heads(b, cells), columns, [("", cell_members(b, cells, cells))])
+    grid = b.table(name, "", cell_heads(b, cells), columns, [("", cell_members(b, cells, cells))])
+    if grid is None:
+        return None
+    return replace(grid, caption=w.t("caption.pair_details", a=pair[0], b=pair[1], parts=w.list(detail_parts(w, grid))))
+
+
+def detail_parts(words: Words, grid: Grid) -> list[str]:
+    """What a table of further numbers between two pools holds, in words."""
+    held = {
+        "tests": grid.has(*(name for name in FURTHER if name.startswith("delta_test."))),
+        "share": grid.has("percent_of_human"),
+        "equal": grid.has("equalised.delta", "equalised.tilt"),
+    }
+    return [words.t(f"detail_part.{name}") for name, there in held.items() if there]
 
 
 def _titled(b: Builder, spec: Spec) -> Spec:
@@ -265,9 +290,11 @@ def distances(b: Builder, cells: Sequence[Cell]) -> Grid | None:
     for pool in detail_pools(b) if not b.view.votes(b.question) else ():
         title = w.t("recalibrated_on", pool=pool)
         columns.append(Spec("recalibrated_mae", f"fit={quote(pool)}", title))
-    return b.table(
-        "distances", w.t("caption.distances"), [*cell_heads(b, cells), w.t("head.pool")], columns, [("", members)]
-    )
+    grid = b.table("distances", "", [*cell_heads(b, cells), w.t("head.pool")], columns, [("", members)])
+    if grid is None:
+        return None
+    caption = "distances_recalibrated" if grid.has("recalibrated_mae") else "distances"
+    return replace(grid, caption=w.t(f"caption.{caption}"))
 
 
 def slice_maps(b: Builder, cells: Sequence[Cell]) -> list[Grid]:

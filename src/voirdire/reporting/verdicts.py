@@ -124,8 +124,9 @@ def _why(view: View, question: str, label: str, row: Row | None, pools: tuple[st
     """The key of a verdict's sentence; *cannot say* names the first reason of the rule that applies."""
     if label != "cannot_say":
         return label
-    if any(_label(view.row("gate", question=question, pool=pool)) == "fail" for pool in pools):
-        return "cannot_say_gate"
+    failed = [_label(view.row("gate", question=question, pool=pool)) == "fail" for pool in pools]
+    if any(failed):
+        return "cannot_say_gate_both" if len(failed) > 1 and all(failed) else "cannot_say_gate"
     return "cannot_say_few" if row is not None and row.n is not None and row.n < LEAST else label
 
 

@@ -151,8 +151,11 @@ class Words:
             return self.t("scale_words.ends", level=level, low=f"{ends[0]:g}", high=f"{ends[1]:g}")
         return level or View.clean(question.get("scale", ""))
 
-    def judge(self, name: str) -> str:
-        """A judge's name; control judges are named in words."""
+    def judge(self, name: str, *, labels: bool = False) -> str:
+        """A judge's name; control judges are named in words.
+
+        labels : the answers are labels, so that a copy is of the most frequent one and rounds nothing
+        """
         if not name.startswith("control:"):
             return View.clean(name)
         kind, _, rest = name.removeprefix("control:").partition("_")
@@ -161,7 +164,8 @@ class Words:
         pairs = (
             {f"{a}_{b}": f"{a} / {b}" for a in self.pools for b in self.pools if a != b} if kind == "midpoint" else {}
         )
-        return self.t(f"control.{kind}{'_rounded' if rounded else ''}", name=pairs.get(rest, rest))
+        ending = "" if not rounded else "_labels" if labels else "_rounded"
+        return self.t(f"control.{kind}{ending}", name=pairs.get(rest, rest))
 
     def cell(self, cell: Cell) -> str:
         """A judge and its condition as one name (for figures)."""

@@ -14,7 +14,7 @@ from voirdire.exchange.importers.account import MISSING, Account
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
 from voirdire.exchange.importers.datasets_files import Part, first_records, is_data_set, parts_of
 from voirdire.exchange.importers.datasets_shape import ITEM, RATER, RATING, Shape, check_columns, shape_of
-from voirdire.exchange.importers.datasets_spread import spread
+from voirdire.exchange.importers.datasets_spread import check_reused, spread
 from voirdire.exchange.importers.known import Known
 from voirdire.exchange.importers.records import Record
 from voirdire.exchange.importers.tables import ITEMS, RATINGS, frame, question
@@ -30,6 +30,7 @@ class Found:
 
     labels : question -> names of its ClassLabel; known : what is compared where an item comes again
     rows : split -> rows of the files before, by which rows of the next file are numbered on
+    starts : file -> where its ratings begin
     """
 
     ratings: list[dict[str, Any]] = field(default_factory=list)
@@ -37,6 +38,7 @@ class Found:
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     known: Known = field(default_factory=Known)
     rows: Counter[str] = field(default_factory=Counter)
+    starts: dict[str, int] = field(default_factory=dict)
     numbered: bool = False
 
 
@@ -89,7 +91,7 @@ def _part(part: Part, options: ImportOptions, account: Account, found: Found) ->
         labels = part.labels(shape.holder, name) if shape.holder else part.labels(name)
         if found.labels.setdefault(name, labels) != labels:
             raise InputError("datasets.labels_differ", file=file, field=name)
-    last = 0
+    last, found.starts[file] = 0, len(found.ratings)
     for record in part.records(account):
         last = record.line
         with account.record(record):
@@ -190,6 +192,10 @@ def _described(record: Record, shape: Shape, item: str, part: Part, found: Found
 
 def _long(found: Found, questions: list[Mapping[str, Any]], notes: list[Note], options: ImportOptions) -> Tables:
     """Further columns of rows a rating go to the items or raters that they describe, else they stay."""
+    ends = [*found.starts.values(), len(found.ratings)][1:]
+    parts = [found.ratings[start:end] for start, end in zip(found.starts.values(), ends, strict=True)]
+    if len(parts) > 1 and not found.numbered:
+        check_reused(dict(zip(found.starts, parts, strict=True)))
     made = spread(found.ratings, with_texts=options.with_text_of_raters)
     if made.texts:
         notes.append(Note("datasets.texts", {"columns": ", ".join(made.texts)}))
@@ -203,8 +209,8 @@ def _long(found: Found, questions: list[Mapping[str, Any]], notes: list[Note], o
 
 
 def _question(name: str, labels: Sequence[str]) -> Mapping[str, Any]:
-    """A ClassLabel is nominal; of two labels the second, whose number is 1, is the positive one."""
-    return question(name, "nominal", labels=labels, positive=labels[1] if len(labels) == 2 else None)
+    """A ClassLabel is nominal. Which of two labels counts as 1 its numbers do not say: the reader knows it, or asks."""
+    return question(name, "nominal", labels=labels)
 
 
 def _said(shape: Shape) -> Note:

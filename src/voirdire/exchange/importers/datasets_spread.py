@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,8 @@ import polars as pl
 
 from voirdire.exchange.free_text import is_free_text
 from voirdire.exchange.importers.cells import RATINGS, frame
+from voirdire.exchange.importers.known import Known
+from voirdire.exchange.importers.records import Record
 
 FIXED = (*RATINGS, "pool")
 
@@ -58,3 +60,24 @@ def _settled(table: pl.DataFrame, key: str, column: str) -> bool:
 
 def _of(table: pl.DataFrame, key: str, columns: list[str]) -> pl.DataFrame | None:
     return table.select(key, *columns).unique(maintain_order=True) if columns else None
+
+
+def check_reused(parts: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """Raises InputError for an item that is another one in another file.
+
+    What tells an item is a column with one value for each item in every file, while it differs between items and a file
+    has several ratings of an item; without such a column nothing shows it.
+    """
+    tables = {file: frame(rows, RATINGS) for file, rows in parts.items()}
+    if not any(table.height > table["item_id"].n_unique() for table in tables.values()):
+        return
+    names = [name for table in tables.values() for name in table.columns if name not in FIXED]
+    telling = [name for name in dict.fromkeys(names) if all(_tells(table, name) for table in tables.values())]
+    known = Known("datasets.item_twice")
+    for file, table in tables.items():
+        for row in table.select("item_id", *telling).unique(maintain_order=True).iter_rows(named=True):
+            known.keep(row["item_id"], row, Record({}, file, 0))
+
+
+def _tells(table: pl.DataFrame, column: str) -> bool:
+    return column in table.columns and table[column].n_unique() > 1 and _settled(table, "item_id", column)

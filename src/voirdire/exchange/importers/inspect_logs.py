@@ -24,6 +24,7 @@ from voirdire.exchange.importers.cells import frame
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
 from voirdire.exchange.importers.inspect_samples import Sample, letters, of_record
 from voirdire.exchange.importers.judged import Naming
+from voirdire.exchange.importers.known import Known
 from voirdire.exchange.importers.records import Record, head_of, head_record, json_records, parse_records
 from voirdire.judging.nouns import BASE_DESIGN
 
@@ -99,15 +100,18 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
     by = options.setting("by", BY, "auto") or "auto"
     numbers = options.setting("letters", ("kept", "numbers"), "kept") == "numbers"
     logs = [_read_log(path, account) for path in paths]
-    found = [score for log in logs for scores in log.questions.values() for score in scores]
+    pairs = [(scorer, name) for log in logs for scorer, names in log.questions.items() for name in names]
+    shared = judged.shared_names(pairs)
+    found = [judged.told_apart(*pair, shared) for pair in pairs]
     judged.check_scores(naming, found, ", ".join(map(str, paths)))
     rows: list[dict[str, Any]] = []
-    items: dict[str, dict[str, Any]] = {}
+    more = "{eval.task}" if "{eval.task}" not in naming.item else "{file}"
+    items = judged.known_items(options, f"{more} {naming.item}")
     for log in logs:
         graders = log.graders if by != "model" else {}
         if by == "grader":
             graders = {scorer: log.graders.get(scorer, log.model) for scorer in log.questions}
-        maker = _Rows(log, naming, graders, numbers, INVALIDATED in options.keep)
+        maker = _Rows(log, naming, graders, shared, numbers, INVALIDATED in options.keep)
         for sample in (*log.samples, *_never_run(log)):
             with account.record(sample.record):
                 made = maker.of(sample, account, items)
@@ -115,20 +119,22 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
     _check_models(logs, naming, by)
     graded = sorted({scorer for log in logs for scorer in (log.graders if by != "model" else ())})
     notes = [Note("inspect.note.graded", {"scorers": ", ".join(graded)})] if graded else []
-    return judged.judged_tables(rows, items, notes, judges=_judges(logs, rows), conditions=_conditions(logs, naming))
+    judges, conditions = _judges(logs, rows), _conditions(logs, naming)
+    return judged.judged_tables(rows, items.rows, notes, judges, conditions)
 
 
 @dataclass
 class _Rows:
-    """Makes the rows of the samples of a log."""
+    """Makes the rows of the samples of a log; ``shared`` : names of scores that several scorers give."""
 
     log: Log
     naming: Naming
     graders: Mapping[str, str]
+    shared: frozenset[str]
     numbers: bool
     invalidated: bool
 
-    def of(self, sample: Sample, account: Account, items: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    def of(self, sample: Sample, account: Account, items: Known) -> list[dict[str, Any]]:
         """The rows of a sample, counted; its item is described on the way."""
         made = []
         for scorer, names in self.log.questions.items():
@@ -137,13 +143,13 @@ class _Rows:
             values = sample.values(scorer)
             for name in dict.fromkeys((*names, *values)):
                 account.read()
-                reason = self._left(sample, name)
+                reason = self._left(sample, judged.told_apart(scorer, name, self.shared))
                 if reason:
                     account.left(reason, at=sample.record)
                     continue
                 account.took()
                 made.append(self._row(sample, scorer, where, name, values))
-                items.setdefault(where["item_id"], {} if inspect_cells.told(sample) else sample.item())
+                items.keep(where["item_id"], {} if inspect_cells.told(sample) else sample.item(), sample.record)
         return made
 
     def _left(self, sample: Sample, name: str) -> str | None:
@@ -171,7 +177,8 @@ class _Rows:
         status = sample.status(scorer, value)
         raw = sample.raw(scorer, graded=scorer in self.graders) or sample.error
         status = inspect_cells.status_of(sample, scorer, status)
-        question = inspect_cells.question_of(sample, scorer) or self.naming.question(name)
+        score = judged.told_apart(scorer, name, self.shared)
+        question = inspect_cells.question_of(sample, scorer) or self.naming.question(score)
         return judged.row(where, question, value, status, sample.epoch, raw=raw)
 
 
@@ -291,6 +298,6 @@ IMPORTER = Importer(
     recognise,
     read=read,
     side="judgments",
-    settings={**judged.SETTINGS, "by": "inspect.settings.by", "letters": "inspect.settings.letters"},
+    settings={**judged.SETTINGS, **judged.TEXTS, "by": "inspect.settings.by", "letters": "inspect.settings.letters"},
     keeps={INVALIDATED: "inspect.keeps.invalidated"},
 )

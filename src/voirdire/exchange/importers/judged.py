@@ -7,7 +7,7 @@ fields up; nothing in it is run.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from voirdire.errors import InputError, UsageError
 from voirdire.exchange.importers.account import Account
 from voirdire.exchange.importers.cells import JUDGMENTS, cell, frame
 from voirdire.exchange.importers.contract import ImportOptions, Tables
+from voirdire.exchange.importers.known import PATTERN, Known
 from voirdire.exchange.importers.records import Record
 from voirdire.tables import read_table
 
@@ -33,6 +34,10 @@ SETTINGS: Mapping[str, str] = {
     "questions": "judged.settings.questions",
 }
 """Settings of most formats of judgments, and the keys of the sentences that explain them."""
+
+SAME, FIRST = "same", "first"
+TEXTS: Mapping[str, str] = {"texts": "judged.settings.texts"}
+"""The setting of formats that say what their items are, and its sentence."""
 
 _HOLE = re.compile(r"\{([^{}]*)\}")
 _WHOLE = re.compile(r"-?[0-9]{1,6}")
@@ -148,6 +153,36 @@ def scores_in(name: str, value: Any) -> dict[str, Any]:
     if isinstance(value, list):
         return {f"{name}.{n}": entry for n, entry in enumerate(value, start=1)}
     return {name: value}
+
+
+def shared_names(scores: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Names of scores that several scorers give, of pairs of scorer and name.
+
+    >>> sorted(shared_names([("s1", "quality"), ("s2", "quality"), ("s2", "tone"), ("s2", "quality")]))
+    ['quality']
+    """
+    by: dict[str, set[str]] = {}
+    for scorer, name in scores:
+        by.setdefault(name, set()).add(scorer)
+    return frozenset(name for name, scorers in by.items() if len(scorers) > 1)
+
+
+def told_apart(scorer: str, name: str, shared: Collection[str]) -> str:
+    """A score's name, behind that of its scorer where others give one of that name too.
+
+    >>> told_apart("s1", "quality", ["quality"]), told_apart("s1", "tone", ["quality"]), told_apart("q", "q", ["q"])
+    ('s1.quality', 'tone', 'q')
+    """
+    return f"{scorer}.{name}" if name in shared and name != scorer else name
+
+
+def known_items(options: ImportOptions, how: str) -> Known:
+    """What is said of items: the same whenever an id comes again, or what was said first (``--set texts=first``).
+
+    how : a pattern that tells items of several files apart
+    """
+    lenient = options.setting("texts", (SAME, FIRST), SAME) == FIRST
+    return Known(PATTERN, how, partial=True, lenient=lenient)
 
 
 def judged_tables(

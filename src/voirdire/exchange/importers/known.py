@@ -20,19 +20,19 @@ class Known:
         ``item``, ``earlier`` (the value before), ``where`` (file and line of that) and ``how``
     how : what to do about it, where the sentence asks for that
     partial : an empty field says nothing; otherwise it has to be empty again
+    lenient : what was said first stands, whatever else is said
 
     >>> known = Known()
     >>> known.keep("1", {"text": "a"}, Record({}, "a.json", 3))
-    >>> known.keep("1", {"text": "b"}, Record({}, "b.json", 5))
-    Traceback (most recent call last):
-    ...
-    voirdire.errors.InputError: b.json, line 5: the field 'text' of the item 1 is 'b', and it is 'a' in a.json, line 3:
-    ...
+    >>> known.keep("1", {"text": "a"}, Record({}, "b.json", 5))
+    >>> known.rows
+    {'1': {'text': 'a'}}
     """
 
     key: str = ITEM
     how: str = ""
     partial: bool = False
+    lenient: bool = False
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     places: dict[str, tuple[str, int]] = field(default_factory=dict)
 
@@ -46,12 +46,12 @@ class Known:
     def check(self, name: str, row: Mapping[str, Any], at: Record, *, partial: bool = False) -> None:
         """Raises InputError where other things were said of an id; where nothing was said, all is well."""
         before = self.rows.get(name, {})
-        if _empty(before) or _empty(row):
+        if self.lenient or _empty(before) or _empty(row):
             return
         differ = next(_differing(before, row, partial=partial or self.partial), None)
         if differ is not None:
             file, line = self.places[name]
-            told = {"earlier": shown(cell(before.get(differ)) or ""), "where": f"{file}, {line}", "how": self.how}
+            told = {"earlier": shown(cell(before.get(differ)) or ""), "where": f"{file}:{line}", "how": self.how}
             raise at.error(self.key, differ, cell(row.get(differ)) or "", item=name, **told)
 
 

@@ -24,6 +24,7 @@ from voirdire.exchange.importers.scored import (
     fields_of,
     read_scores,
     records_of,
+    shared_scores,
 )
 
 SOURCES = {"app": HUMAN, "model": MODEL, "auto_eval": MODEL, "api": PROGRAM}
@@ -38,7 +39,8 @@ def recognise(path: Path) -> Recognition:
 
 def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tables:
     """Feedback of people in the app as ratings, of evaluators as judgments."""
-    made = read_scores(paths, records_of(paths, account), _tell, options, account)
+    shared = shared_scores(records_of(paths, Account(skip_broken=True)), _tell)
+    made = read_scores(paths, records_of(paths, account), _tell, options, account, shared)
     return replace(made, personal_ids=True)
 
 
@@ -56,6 +58,7 @@ def _tell(record: Record) -> list[Score]:
         Score(
             record.need("run_id", ID), by, who or (kind if by == PROGRAM else None), name, one,
             at=utc(record.value.get("created_at")), raw=comment if by != HUMAN else None, comment=comment,
+            scorer=key,
         )
         for name, one in scores_in(key, given).items()
     ]  # fmt: skip

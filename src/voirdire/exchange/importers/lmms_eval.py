@@ -20,6 +20,7 @@ from voirdire.exchange.importers import judged
 from voirdire.exchange.importers.account import Account
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
 from voirdire.exchange.importers.judged import Naming, lookup
+from voirdire.exchange.importers.known import Known
 from voirdire.exchange.importers.records import ID, Record, head_record, json_records, jsonl_records
 
 REPLY, HASH = "filtered_resps", "doc_hash"
@@ -55,7 +56,8 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
     files = [_read(path, results, account) for path in paths if path not in results]
     if not files:
         raise InputError("lmms.results", file=", ".join(map(str, paths)))
-    made = [_Made(file, naming) for file in files]
+    told = Known("lmms.items_differ", partial=True)
+    made = [_Made(file, naming, told) for file in files]
     known = [name for one in made for sample in one.file.samples for name in one.values(sample)]
     judged.check_scores(naming, [*known, REPLY], ", ".join(map(str, paths)))
     rows: list[dict[str, Any]] = []
@@ -65,8 +67,6 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
             with account.record(sample):
                 found = one.rows(sample, account, items)
                 rows += found
-    for item in items.values():
-        item.pop(HASH)
     return judged.judged_tables(rows, items)
 
 
@@ -87,10 +87,11 @@ class _File:
 
 @dataclass
 class _Made:
-    """Makes the rows of the samples of a file."""
+    """Makes the rows of the samples of a file; ``told`` : what tells the data of samples apart, by item."""
 
     file: _File
     naming: Naming
+    told: Known
 
     def values(self, sample: Record) -> dict[str, Any]:
         """Score -> value: metrics, the fields of metrics that are objects, and the reply where it is asked for."""
@@ -124,9 +125,9 @@ class _Made:
                 continue
             made += self._rows_of(sample, name, value, account)
         if made:
-            known = items.setdefault(made[0]["item_id"], _item(sample))
-            if known[HASH] != sample.value.get(HASH):
-                raise sample.error("lmms.items_differ", HASH, sample.value.get(HASH), item=made[0]["item_id"])
+            item, mark = made[0]["item_id"], HASH if sample.value.get(HASH) else "target"
+            self.told.keep(item, {mark: sample.value.get(mark)}, sample)
+            items.setdefault(item, _item(sample))
         return made
 
     def _rows_of(self, sample: Record, name: str, value: Any, account: Account) -> list[dict[str, Any]]:
@@ -202,7 +203,6 @@ def _item(sample: Record) -> dict[str, Any]:
     return {
         "prompt": prompt if isinstance(prompt, str) else None,
         "true_target": sample.value.get("target"),
-        HASH: sample.value.get(HASH),
     }
 
 

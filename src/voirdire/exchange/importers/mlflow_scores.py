@@ -10,7 +10,7 @@ has ``assessments`` as ``Assessment.to_dictionary`` of mlflow 3.17 (Apache-2.0) 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,16 @@ from voirdire.exchange.importers.account import Account
 from voirdire.exchange.importers.cells import utc
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
 from voirdire.exchange.importers.records import ID, Record, head_columns, head_of, head_record, json_records
-from voirdire.exchange.importers.scored import HUMAN, MODEL, PROGRAM, SETTINGS, Score, read_scores, records_of
+from voirdire.exchange.importers.scored import (
+    HUMAN,
+    MODEL,
+    PROGRAM,
+    SETTINGS,
+    Score,
+    read_scores,
+    records_of,
+    shared_scores,
+)
 
 SOURCES = {"HUMAN": HUMAN, "LLM_JUDGE": MODEL, "AI_JUDGE": MODEL, "CODE": PROGRAM}
 _METRIC = re.compile(r"(?P<name>.+)/v[0-9]+/score")
@@ -40,7 +49,8 @@ def recognise(path: Path) -> Recognition:
 
 def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tables:
     """Feedback of people as ratings, of models as judgments."""
-    made = read_scores(paths, _records(paths, account), _tell, options, account)
+    shared = shared_scores(_records(paths, Account(skip_broken=True)), _tell)
+    made = read_scores(paths, _records(paths, account), _tell, options, account, shared)
     return replace(made, personal_ids=True)
 
 
@@ -74,16 +84,23 @@ def _table(path: Path, account: Account) -> Iterator[Record]:
 def _tell(record: Record) -> list[Score]:
     metrics = {name: found["name"] for name in record.value if (found := _METRIC.fullmatch(name))}
     if metrics and "row" in record.value:
+        about = _about(record.value)
         return [
             Score(
                 str(record.value["row"]), MODEL, None, name, record.value[column],
                 raw=record.value.get(f"{column.removesuffix('score')}justification"),
+                about=about,
             )
             for column, name in metrics.items()
         ]  # fmt: skip
     holder = record.inside("info") if "info" in record.value else record
     trace = holder.need("trace_id", ID)
     return [score for one in holder.each("assessments") for score in _assessed(one, trace)]
+
+
+def _about(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row of the table says of the thing that was scored: its texts, without those of metrics."""
+    return {name: value for name, value in row.items() if isinstance(value, str) and "/" not in name}
 
 
 def _assessed(one: Record, trace: str) -> list[Score]:
@@ -108,9 +125,9 @@ def _assessed(one: Record, trace: str) -> list[Score]:
     raw = reason if by != HUMAN else None
     who = who or (None if by == HUMAN else kind)
     return [
-        Score(item, by, who, score, value, raw=raw, **told)
+        Score(item, by, who, score, value, raw=raw, scorer=name, **told)
         for score, value in judged.scores_in(name, feedback.value.get("value")).items()
     ]
 
 
-IMPORTER = Importer("mlflow", "mlflow.title", recognise, read=read, settings=dict(SETTINGS))
+IMPORTER = Importer("mlflow", "mlflow.title", recognise, read=read, settings={**SETTINGS, **judged.TEXTS})

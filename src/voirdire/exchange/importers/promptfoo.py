@@ -19,6 +19,7 @@ from voirdire.exchange.importers import judged
 from voirdire.exchange.importers.account import Account
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
 from voirdire.exchange.importers.judged import Naming, lookup
+from voirdire.exchange.importers.known import Known
 from voirdire.exchange.importers.records import Record, head_columns, head_of, head_record, json_records, jsonl_records
 
 OUTPUT, SCORE, PASS, HUMAN = "output", "score", "pass", "human"
@@ -48,12 +49,13 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
     """Every score of every result, and a place for each that an error left without one."""
     naming = Naming.of(options, item="{item}", judge="{model}", condition="{prompt.name}")
     results = [result for path in paths for result in _results(path, account)]
-    made = _Made(naming, _expected(results), any(_named(result) for result in results))
+    items = judged.known_items(options, f"{{file}} {naming.item}")
+    made = _Made(naming, _expected(results), any(map(_named, results)), items, any(map(_own_id, results)))
     judged.check_scores(naming, made.known(results), ", ".join(map(str, paths)))
     for result in results:
         with account.record(result):
             made.take(result, account)
-    return judged.judged_tables(made.rows, made.items)
+    return judged.judged_tables(made.rows, made.items.rows)
 
 
 @dataclass
@@ -61,13 +63,15 @@ class _Made:
     """Rows and items of results, as they come.
 
     expected : test -> named scores that it has with some provider; named : whether any result has named scores
+    own_ids : whether any test names its item; numbers of the others are then told apart from such names
     """
 
     naming: Naming
     expected: Mapping[Any, list[str]]
     named: bool
+    items: Known
+    own_ids: bool
     rows: list[dict[str, Any]] = field(default_factory=list)
-    items: dict[str, dict[str, Any]] = field(default_factory=dict)
     prompts: dict[str, int] = field(default_factory=dict)
     tests: dict[str, int] = field(default_factory=dict)
     seen: Counter[tuple[str, ...]] = field(default_factory=Counter)
@@ -91,8 +95,8 @@ class _Made:
         if not wanted:
             return
         where = self.naming.cell_of(known, result)
+        self.items.keep(where["item_id"], {"text": _text(result)}, result)
         self.rows += [self._row(result, where, name, values[name]) for name in wanted]
-        self.items.setdefault(where["item_id"], {"text": _text(result)})
 
     def _values(self, result: Record) -> dict[str, Any]:
         """Score -> value; of an error, the scores that there would be."""
@@ -124,6 +128,7 @@ class _Made:
         told = provider if isinstance(provider, dict) else {"id": provider}
         return {
             **result.value,
+            "file": Path(result.file).name,
             "item": self._item(result),
             "model": told.get("label") or told.get("id"),
             "grader": _grader(result),
@@ -132,12 +137,12 @@ class _Made:
 
     def _item(self, result: Record) -> str:
         """The variable that names the item, or the number of the test among those with other variables."""
-        values = result.inside("vars").value
-        found = next((values[name] for name in IDS if isinstance(values.get(name), str | int)), None)
-        if found is not None and found != "":
-            return str(found)
-        key = json.dumps(values, sort_keys=True)
-        return str(self.tests.setdefault(key, len(self.tests) + 1))
+        found = _own_id(result)
+        if found is not None:
+            return found
+        key = json.dumps(result.inside("vars").value, sort_keys=True)
+        number = self.tests.setdefault(key, len(self.tests) + 1)
+        return f"test {number}" if self.own_ids else str(number)
 
     def _prompt(self, result: Record, prompt: Mapping[str, Any]) -> str:
         """The label of the prompt; its number where it has none, or where its text stands for one."""
@@ -163,6 +168,13 @@ def _results(path: Path, account: Account) -> list[Record]:
                 component.may(SCORE, float)
             found.append(result)
     return found
+
+
+def _own_id(result: Record) -> str | None:
+    """What a variable of the test calls the item; None where none does."""
+    values = result.inside("vars").value
+    found = next((values[name] for name in IDS if isinstance(values.get(name), str | int)), None)
+    return None if found is None or found == "" else str(found)
 
 
 def _named(result: Record) -> dict[str, Any]:
@@ -242,5 +254,5 @@ def _text(result: Record) -> str | None:
 
 
 IMPORTER = Importer(
-    "promptfoo", "promptfoo.title", recognise, read=read, side="judgments", settings=dict(judged.SETTINGS)
+    "promptfoo", "promptfoo.title", recognise, read=read, side="judgments", settings={**judged.SETTINGS, **judged.TEXTS}
 )

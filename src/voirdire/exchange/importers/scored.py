@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from voirdire.exchange.importers.cells import JUDGMENTS, RATINGS, cell, frame
 from voirdire.exchange.importers.contract import ImportOptions, Tables
 from voirdire.exchange.importers.jsonwalk import DECODER
 from voirdire.exchange.importers.judged import Naming
+from voirdire.exchange.importers.known import Known
 from voirdire.exchange.importers.records import (
     Record,
     delimited_records,
@@ -41,6 +42,7 @@ class Score:
 
     by : who gave it: human, model or program; who : the id of that person, or the name of the judge
     left : why it is left out whatever it says; None for most
+    scorer : what gave a score that is one of several of an object; about : what is said of the item, to know it again
     """
 
     item: str | None
@@ -53,29 +55,55 @@ class Score:
     raw: str | None = None
     comment: str | None = None
     left: str | None = None
+    scorer: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)
 
 
 Tell = Callable[[Record], list[Score]]
 
 
 def read_scores(
-    paths: Sequence[Path], records: Iterator[Record], tell: Tell, options: ImportOptions, account: Account
+    paths: Sequence[Path],
+    records: Iterator[Record],
+    tell: Tell,
+    options: ImportOptions,
+    account: Account,
+    shared: frozenset[str] = frozenset(),
 ) -> Tables:
-    """Ratings of people and judgments of models, of records that a format tells apart."""
+    """Ratings of people and judgments of models, of records that a format tells apart.
+
+    shared : names of scores that stand behind those of their scorers, as several give one (``shared_scores``)
+    """
     naming = Naming.of(options, item="{item}", judge="{judge}", condition=judged.NONE)
     made = _Made(
         naming,
         options.setting("take", TAKE, "both") or "both",
         options.setting("programs", PROGRAMS, "leave") or "leave",
         options.with_text_of_raters,
+        judged.known_items(options, f"{{file}} {naming.item}"),
     )
     for record in records:
         with account.record(record):
-            found = [(score, made.take_in(record, score, account)) for score in tell(record)]
+            scores = [_apart(score, shared) for score in tell(record)]
+            found = [(score, made.take_in(record, score, account)) for score in scores]
             made.add(found)
     if naming.scores or naming.questions:
         judged.check_scores(naming, made.names, ", ".join(map(str, paths)))
     return made.tables()
+
+
+def shared_scores(records: Iterator[Record], tell: Tell) -> frozenset[str]:
+    """Names of scores that several scorers give; what is broken is passed over, as reading will say it."""
+    account, pairs = Account(skip_broken=True), set[tuple[str, str]]()
+    for record in records:
+        with account.record(record):
+            pairs |= {(score.scorer or score.question, score.question) for score in tell(record)}
+    return judged.shared_names(pairs)
+
+
+def _apart(score: Score, shared: frozenset[str]) -> Score:
+    name = judged.told_apart(score.scorer or score.question, score.question, shared)
+    return score if name == score.question else replace(score, question=name)
 
 
 @dataclass
@@ -86,6 +114,7 @@ class _Made:
     take: str
     programs: str
     with_text: bool
+    items: Known
     ratings: list[dict[str, Any]] = field(default_factory=list)
     judgments: list[dict[str, Any]] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
@@ -100,10 +129,11 @@ class _Made:
             account.left(reason, at=record)
             return None
         account.took()
-        known = {**record.value, "item": score.item, "judge": score.who}
+        known = {**record.value, "item": score.item, "judge": score.who, "file": Path(record.file).name}
         question = self.naming.question(score.question)
         if not human:
             where = self.naming.cell_of(known, record)
+            self.items.keep(where["item_id"], score.about, record)
             return judged.row(where, question, score.value, score.status, raw=score.raw)
         if score.who is None:
             raise record.error("scored.no_rater")

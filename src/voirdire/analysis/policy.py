@@ -5,7 +5,7 @@ slice) and limits; every limit is checked at every place it covers, with the int
 
 - the whole interval inside the limit: pass
 - the whole interval outside: fail
-- the interval on both sides, or no estimate, or no interval: not enough evidence
+- the interval on both sides, or no estimate, or no interval, or too few items: not enough evidence
 
 Over all checks a fail beats a lack of evidence, and a lack of evidence beats a pass.
 """
@@ -22,10 +22,11 @@ from typing import Any
 
 import polars as pl
 
-from voirdire.analysis.policy_places import known_names, places
+from voirdire.analysis.policy_places import known_names, pairs_left, places
 from voirdire.analysis.policy_rules import (
     EACH,
     KEY,
+    MIN_N,
     NOT_ENOUGH,
     PLACES,
     RULES,
@@ -39,8 +40,10 @@ from voirdire.analysis.policy_rules import (
 from voirdire.errors import PolicyError
 
 SETTINGS = ("name", "min_n")
+MADE_BY = ("folds=",)  # params that say how every row of a statistic was made; all others make another number
+ASKED = "missing_share"  # its n counts the items that a judge was to rate
 PLACE_COLUMNS = ("question", "pool", "pool_b", "judge", "condition", "slice")
-NUMBERS = ("value", "label", "undefined", "low", "high", "n", "signature")
+NUMBERS = ("value", "label", "undefined", "low", "high", "n", "signature", "items", "pairs", "pairs_left")
 
 
 @dataclass(frozen=True)
@@ -84,37 +87,56 @@ class Policy:
         does not have.
         """
         known = known_names(estimates, meta)
-        statistics = {rule.statistic for rule in RULES.values()}
-        rows = estimates.filter(pl.col("statistic").is_in(sorted(statistics))).iter_rows(named=True)
-        index = {_key(row): row for row in rows if "control=" not in row["params"]}
+        index = _index(estimates)
         checks = (_checks(requirement, known, meta, index, self.file) for requirement in self.requirements)
         return PolicyResult(tuple(chain.from_iterable(checks)))
 
 
+Index = dict[tuple[Any, ...], list[dict[str, Any]]]
+
+
+def _index(estimates: pl.DataFrame) -> Index:
+    """The rows that rules look at, by what identifies them: more than one of a key is a profile's fault."""
+    statistics = {rule.statistic for rule in RULES.values()}
+    index: Index = {}
+    for row in estimates.filter(pl.col("statistic").is_in(sorted(statistics))).iter_rows(named=True):
+        index.setdefault(_key(row), []).append(row)
+    return index
+
+
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What identifies a row for a rule; of the params only the form of the statistic matters."""
-    form = [part for part in row["params"].split(",") if part.startswith("form=")]
-    return tuple(",".join(form) if column == "params" else row[column] for column in KEY)
+    """What identifies a row for a rule: its place and its params, but for those that every such row has."""
+    params = ",".join(part for part in row["params"].split(",") if not part.startswith(MADE_BY))
+    return tuple(params if column == "params" else row[column] for column in KEY)
 
 
 def _checks(
-    requirement: Requirement, known: dict[str, list[Any]], meta: Mapping[str, Any], index: dict[Any, Any], file: str
+    requirement: Requirement, known: dict[str, list[Any]], meta: Mapping[str, Any], index: Index, file: str
 ) -> Iterator[Check]:
+    nowhere = dict.fromkeys(PLACE_COLUMNS, "")
     for rule in requirement.limits:
         covered = places(requirement, RULES[rule], known, meta, file)
         yield from (_check(requirement, rule, place, index) for place in covered)
         if not covered:
-            yield _outcome(requirement, rule, dict.fromkeys(PLACE_COLUMNS, ""), (NOT_ENOUGH, "no_place"), {})
+            yield _outcome(requirement, rule, nowhere, (NOT_ENOUGH, "no_place"), {})
+        for question, left, pairs in pairs_left(requirement, RULES[rule], known, meta, file):
+            counts = {"pairs": pairs, "pairs_left": left}
+            yield _outcome(requirement, rule, {**nowhere, "question": question}, (NOT_ENOUGH, "pairs_left"), counts)
 
 
-def _check(requirement: Requirement, rule: str, place: dict[str, str], index: dict[Any, dict[str, Any]]) -> Check:
-    row = _find(index, RULES[rule], place)
+def _check(requirement: Requirement, rule: str, place: dict[str, str], index: Index) -> Check:
+    rows = _find(index, RULES[rule], place)
+    if len(rows) > 1:
+        return _outcome(requirement, rule, place, (NOT_ENOUGH, "ambiguous"), {})
+    row = rows[0] if rows else None
     decided = decide(rule, requirement.limits[rule], row, requirement.min_n)
-    return _outcome(requirement, rule, place, decided, row or {})
+    asked = index.get((ASKED, "", place["question"], "", "", place["judge"], place["condition"], place["slice"]), [])
+    items = {"items": asked[0]["n"]} if len(asked) == 1 else {}
+    return _outcome(requirement, rule, place, decided, {**(row or {}), **items})
 
 
 def _outcome(
-    requirement: Requirement, rule: str, place: dict[str, str], decided: tuple[str, str], row: dict[str, Any]
+    requirement: Requirement, rule: str, place: dict[str, str], decided: tuple[str, str], row: Mapping[str, Any]
 ) -> Check:
     outcome, reason = decided
     found: dict[str, Any] = {name: row[name] for name in NUMBERS if name in row}
@@ -130,17 +152,16 @@ def _outcome(
     )
 
 
-def _find(index: dict[Any, dict[str, Any]], rule: Rule, place: dict[str, str]) -> dict[str, Any] | None:
-    """The row of a place; limits on absolute values do not care for the order of a pair."""
+def _find(index: Index, rule: Rule, place: dict[str, str]) -> list[dict[str, Any]]:
+    """The rows of a place: one, or none; limits on absolute values do not care for the order of a pair."""
     pairs = [(place["pool"], place["pool_b"])]
-    if rule.decides == "nearest_zero":
+    if rule.decides in ("nearest_zero", "nearest_half") and place["pool"] != place["pool_b"]:
         pairs.append((place["pool_b"], place["pool"]))
+    found: list[dict[str, Any]] = []
     for pool, pool_b in pairs:
         key = (rule.statistic, rule.params, place["question"], pool, pool_b)
-        row = index.get((*key, place["judge"], place["condition"], place["slice"]))
-        if row is not None:
-            return row
-    return None
+        found += index.get((*key, place["judge"], place["condition"], place["slice"]), [])
+    return found
 
 
 def _requirement(entry: Any, defaults: Mapping[str, Any], number: int, file: str) -> Requirement:
@@ -158,7 +179,7 @@ def _requirement(entry: Any, defaults: Mapping[str, Any], number: int, file: str
             raise PolicyError("policy.place_unused", file=file, place=where, entry=place, rules=rules)
     merged = {**defaults, **entry}
     named = {place: _place(merged[place], place, file, where) for place in PLACES if place in merged}
-    min_n = merged.get("min_n", 0)
+    min_n = merged.get("min_n", MIN_N)
     if not isinstance(min_n, int) or isinstance(min_n, bool) or min_n < 0:
         raise PolicyError("policy.value_count", file=file, place=where, entry="min_n", value=min_n)
     return Requirement(number, limits, named, str(entry.get("name", "")), min_n)

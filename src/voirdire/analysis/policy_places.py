@@ -17,10 +17,44 @@ def places(
 ) -> list[dict[str, str]]:
     """Every place that a limit covers, as the columns of the estimates table."""
     chosen = {place: _names(requirement, place, known, meta, rule, file) for place in rule.places}
-    grid = (dict(zip(chosen, names, strict=True)) for names in product(*chosen.values()))
-    wide = requirement.places.get("against", (EACH,)) == (EACH,)
-    partners = {frozenset(pair) for pair in _each("pair", known, meta, rule)}
-    return [_columns(place) for place in grid if "against" not in place or _meets(place, partners if wide else None)]
+    found: list[dict[str, str]] = []
+    for question in chosen["question"]:
+        pairs = _detailed(question, known, meta)
+        here = {**chosen, "question": [question]}
+        if _all_of(requirement, "pair") and "pair" in chosen:
+            here["pair"] = pairs
+        grid = (dict(zip(here, names, strict=True)) for names in product(*here.values()))
+        partners = {frozenset(pair) for pair in pairs} if _all_of(requirement, "against") else None
+        found += [_columns(place) for place in grid if "against" not in place or _meets(place, partners)]
+    return found
+
+
+def pairs_left(
+    requirement: Requirement, rule: Rule, known: dict[str, list[Any]], meta: Mapping[str, Any], file: str
+) -> list[tuple[str, int, int]]:
+    """Questions of which not every pair that the requirement means was reported: question, pairs left, pairs."""
+    place = next((place for place in ("pair", "against") if place in rule.places), None)
+    if place is None or not _all_of(requirement, place):
+        return []
+    pools = set(_names(requirement, "pool", known, meta, rule, file)) if place == "against" else set(known["pool"])
+    meant = {frozenset(pair) for pair in known["pair"] if pools & set(pair)}
+    found = []
+    for question in _names(requirement, "question", known, meta, rule, file):
+        left = meant - {frozenset(pair) for pair in _detailed(question, known, meta)}
+        found += [(question, len(left), len(meant))] if left else []
+    return found
+
+
+def _all_of(requirement: Requirement, place: str) -> bool:
+    """Whether a requirement means every name of a place: by ``each``, or by silence."""
+    return requirement.places.get(place, (EACH,)) == (EACH,)
+
+
+def _detailed(question: str, known: dict[str, list[Any]], meta: Mapping[str, Any]) -> list[Any]:
+    """The pairs that judges were held between at a question."""
+    own = (meta.get("detail_pairs_by_question") or {}).get(question)
+    found = own if own is not None else meta.get("detail_pairs") or meta.get("pairs") or known["pair"]
+    return [tuple(pair) for pair in found]
 
 
 def _meets(place: Mapping[str, Any], partners: set[frozenset[str]] | None) -> bool:
@@ -70,7 +104,7 @@ def _each(place: str, known: dict[str, list[Any]], meta: Mapping[str, Any], rule
     listed: dict[str, list[Any]] = {
         "judge": meta.get("judges") or [name for name in known["judge"] if name != "*" and "=" not in name],
         "condition": meta.get("conditions") or ["*"],
-        "pair": [tuple(pair) for pair in meta.get("detail_pairs") or meta.get("pairs") or known["pair"]],
+        "pair": known["pair"],
         "slice": known["slice"],
         "question": known["question"],
         "pool": known["pool"],

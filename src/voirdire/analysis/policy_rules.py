@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -10,6 +11,7 @@ from typing import Any
 PASS, FAIL, NOT_ENOUGH = "pass", "fail", "not_enough"
 EXIT_CODES: Mapping[str, int] = MappingProxyType({PASS: 0, FAIL: 1, NOT_ENOUGH: 2})
 EACH = "each"
+MIN_N = 30  # items under which a policy that says nothing else sees no evidence, as the verdicts (LEAST_ITEMS)
 PLACES = ("question", "pool", "against", "pair", "judge", "condition", "slice")
 KEY = ("statistic", "params", "question", "pool", "pool_b", "judge", "condition", "slice")
 GATE_OUTCOMES: Mapping[str, str] = MappingProxyType(
@@ -26,6 +28,7 @@ class Rule:
     decides : ``gate`` (a label), ``most`` (interval at most the limit), ``nearest_zero`` (interval within
         plus and minus the limit), ``nearest_half`` (the same around 1/2), ``below_zero`` (interval below 0),
         ``counted`` (a count of this run, no interval needed, at most the limit)
+    params : the params of the row, exactly; a variant of the statistic (``curvature=yes``) is another number
     """
 
     statistic: str
@@ -64,7 +67,7 @@ class Requirement:
     limits: Mapping[str, float]
     places: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     name: str = ""
-    min_n: int = 0
+    min_n: int = MIN_N
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class Check:
     """One limit at one place, and its outcome (``pass``, ``fail`` or ``not_enough``).
 
     reason : a key of the catalogue's ``policy.reason`` table; ``undefined`` is the estimate's own reason
+    n, items : the items that the estimate rests on, and those that the judge was to rate
+    pairs, pairs_left : the pairs of pools, and how many of them were not looked at (reason ``pairs_left``)
     """
 
     requirement: int
@@ -94,6 +99,9 @@ class Check:
     n: int | None = None
     min_n: int = 0
     signature: str = ""
+    items: int | None = None
+    pairs: int | None = None
+    pairs_left: int | None = None
 
 
 @dataclass(frozen=True)
@@ -124,7 +132,7 @@ def overall(outcomes: list[str]) -> str:
     return next(outcome for outcome in (FAIL, NOT_ENOUGH, PASS) if outcome in outcomes)
 
 
-def decide(rule: str, limit: float, row: Mapping[str, Any] | None, min_n: int = 0) -> tuple[str, str]:
+def decide(rule: str, limit: float, row: Mapping[str, Any] | None, min_n: int = MIN_N) -> tuple[str, str]:
     """The outcome of one limit for one row of estimates, and its reason.
 
     >>> row = {"value": 0.7, "label": None, "undefined": None, "low": 0.6, "high": 0.8, "n": 50}
@@ -135,17 +143,28 @@ def decide(rule: str, limit: float, row: Mapping[str, Any] | None, min_n: int = 
         return NOT_ENOUGH, "absent"
     if row["undefined"] is not None:
         return NOT_ENOUGH, "undefined"
-    decides = RULES[rule].decides
+    decides, n = RULES[rule].decides, row["n"] or 0
     if decides == "gate":
-        label = str(row["label"])
-        return GATE_OUTCOMES.get(label, NOT_ENOUGH), f"gate_{label}" if label in GATE_OUTCOMES else "gate_unknown"
-    if min_n and (row["n"] or 0) < min_n:
+        return _by_label(str(row["label"]), n, min_n)
+    if n < min_n:
         return NOT_ENOUGH, "too_few"
     if decides == "counted":
         return (PASS, "counted_inside") if row["value"] <= limit else (FAIL, "counted_outside")
     if row["low"] is None or row["high"] is None:
         return NOT_ENOUGH, "no_interval"
-    return _by_interval(decides, limit, float(row["low"]), float(row["high"]))
+    low, high = float(row["low"]), float(row["high"])
+    if n < MIN_N and math.isclose(low, high, rel_tol=1e-9, abs_tol=1e-12):
+        return NOT_ENOUGH, "no_width"
+    return _by_interval(decides, limit, low, high)
+
+
+def _by_label(label: str, n: int, min_n: int) -> tuple[str, str]:
+    outcome = GATE_OUTCOMES.get(label)
+    if outcome is None:
+        return NOT_ENOUGH, "gate_unknown"
+    if outcome != NOT_ENOUGH and n < min_n:
+        return NOT_ENOUGH, "too_few"
+    return outcome, f"gate_{label}"
 
 
 def _by_interval(decides: str, limit: float, low: float, high: float) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from voirdire.errors import SignatureError
-from voirdire.reporting.access import Cell, Row, View
+from voirdire.reporting.access import PAIRWISE, Cell, Row, View
 from voirdire.reporting.blocks import Note, Notes
 from voirdire.reporting.grid import Builder, Column, Entry, Footnotes, Grid, Line
 from voirdire.reporting.words import Words
@@ -106,9 +106,8 @@ def undefined(view: View, words: Words, limit: int = 3) -> Grid | None:
             shown = _first(places, limit, words, "and_more", "; ")
             rows.append((question, words.reason(reason), len(statistics), named, len(members), shown))
     rows.sort(key=lambda row: row[2])
-    heads = [words.t("head.question"), words.t("head.reason")]
-    columns = [words.t(f"head.{name}") for name in ("statistics", "which", "cells", "where")]
-    return plain_grid("undefined", words.t("caption.undefined"), heads, columns, rows)
+    columns = [words.t(f"head.{name}") for name in ("reason", "statistics", "which", "cells", "where")]
+    return plain_grid("undefined", words.t("caption.undefined"), [words.t("head.question")], columns, rows)
 
 
 def _first(names: list[str], limit: int, words: Words, more: str, separator: str = "") -> str:
@@ -182,5 +181,6 @@ def _note(number: int, row: Row, words: Words) -> Note:
         parts = (*signature.params.items(), *signature.definition.items())
     except SignatureError:
         parts = ()
-    name = words.statistic(row.statistic, row.params)
-    return Note(number, name, words.help(row.statistic, row.params), parts, row.signature)
+    votes = dict(parts).get("scale", "").startswith(PAIRWISE)
+    name, told = words.defined(row.statistic, row.params, votes=votes)
+    return Note(number, name, told, parts, row.signature)

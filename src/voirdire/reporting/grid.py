@@ -260,7 +260,7 @@ class Builder:
         return spec.title or self.words.statistic(spec.statistic, spec.params)
 
     def _column(self, spec: Spec, rows: dict[int, Row]) -> Column:
-        explained = self.words.help(spec.statistic, spec.params)
+        _, explained = self.words.defined(spec.statistic, spec.params, votes=self.view.votes(self.question))
         footnote = self.footnotes.number(next(iter(rows.values())))
         numeric = all(row.label is None for row in rows.values())
         return Column(self._title(spec), spec.group, explained, footnote, numeric, spec.statistic)

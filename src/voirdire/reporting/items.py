@@ -34,10 +34,11 @@ def cards(
         if row["question"] == question and (row["pool"], row["pool_b"]) == pair and row.get("gap") is not None
     ]
     found.sort(key=lambda row: -abs(row["gap"]))
-    return [_card(row, words, images, width) for row in found[:LIMIT]]
+    votes = view.votes(question)
+    return [_card(row, words, images, width, votes=votes) for row in found[:LIMIT]]
 
 
-def _card(row: dict[str, Any], words: Words, images: Path | None, width: float | None) -> ItemCard:
+def _card(row: dict[str, Any], words: Words, images: Path | None, width: float | None, *, votes: bool) -> ItemCard:
     texts = tuple(
         (words.t(f"item.{kind}"), lang, View.clean(row[column]))
         for kind in ("prompt", "text")
@@ -51,7 +52,7 @@ def _card(row: dict[str, Any], words: Words, images: Path | None, width: float |
         texts,
         tuple(about.items()),
         _picture(row, words, images),
-        _ratings(row, words, item, width),
+        _ratings(row, words, item, width, votes=votes),
     )
 
 
@@ -66,7 +67,7 @@ def _languages(row: dict[str, Any], kind: str, lang: str) -> list[tuple[str, str
     return chosen or found
 
 
-def _ratings(row: dict[str, Any], words: Words, item: str, width: float | None) -> Grid:
+def _ratings(row: dict[str, Any], words: Words, item: str, width: float | None, *, votes: bool) -> Grid:
     pools = [
         Line((View.clean(name.removeprefix("consensus.")), words.t("item.consensus")), (_number(value, words, width),))
         for name, value in row.items()
@@ -82,10 +83,10 @@ def _ratings(row: dict[str, Any], words: Words, item: str, width: float | None) 
         for judge, found in by_judge.items()
     ]
     lines = (*pools, *judges)
-    column = Column(words.t("head.rating"), numeric=any(line.entries[0].numeric for line in lines))
-    return Grid(
-        "", words.t("caption.item", item=item), (words.t("head.by"), words.t("head.kind")), (column,), (("", lines),)
-    )
+    said = words.v if votes else words.t
+    column = Column(said("head.rating"), numeric=any(line.entries[0].numeric for line in lines))
+    heads = (words.t("head.by"), words.t("head.kind"))
+    return Grid("", said("caption.item", item=item), heads, (column,), (("", lines),))
 
 
 def _parts(found: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
@@ -95,7 +96,7 @@ def _parts(found: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 def _whole(found: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """What holds over all conditions of a judge, or else the conditions."""
-    return [pair for pair in found if pair[0] == ALL] or found
+    return [pair for pair in found if pair[0] == ALL and pair[1] is not None] or found
 
 
 def _number(value: Any, words: Words, width: float | None) -> Entry:

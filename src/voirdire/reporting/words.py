@@ -106,6 +106,13 @@ class Words:
         """One sentence that explains a statistic."""
         return text(f"{_key(name, params, self.lang)}.help", self.lang)
 
+    def defined(self, name: str, params: str = "", *, votes: bool = False) -> tuple[str, str]:
+        """A statistic's name and explanation; of votes between two things their own where they have one."""
+        own = f"definition.{name}"
+        if votes and not params.startswith("control=") and has(f"report_pairwise.{own}.name", self.lang):
+            return self.v(f"{own}.name"), self.v(f"{own}.help")
+        return self.statistic(name, params), self.help(name, params)
+
     def reason(self, key: str) -> str:
         """Why a number is undefined. A reason without a sentence is an error (``KeyError``)."""
         return text(f"undefined.{key}", self.lang)

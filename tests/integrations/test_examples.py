@@ -115,7 +115,7 @@ def test_steps_of_the_workflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     made.ratings.filter(pl.col("question") == made.ratings["question"][0]).write_csv(tmp_path / "ratings.csv")
     made.judgments.filter(pl.col("judge") == made.judgments["judge"][0]).write_csv(tmp_path / "judgments.csv")
     made.items.write_csv(tmp_path / "items.csv")
-    (tmp_path / "policy.toml").write_text("[[require]]\nmax_mae = 4\n", encoding="utf-8")
+    (tmp_path / "policy.toml").write_text("[defaults]\nmin_n = 12\n[[require]]\nmax_mae = 4\n", encoding="utf-8")
     known = workflow()
     env = {**known["env"], "GITHUB_STEP_SUMMARY": "summary.md"}
     lines = [line for step in known["jobs"]["audit"]["steps"] for line in step.get("run", "").splitlines()]
@@ -123,7 +123,7 @@ def test_steps_of_the_workflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     card = (tmp_path / "pools.md").read_text(encoding="utf-8")
     assert "| us |" in card
     assert (tmp_path / "summary.md").read_text(encoding="utf-8") == card
-    (tmp_path / "policy.toml").write_text("[[require]]\nmax_mae = 0.0001\n", encoding="utf-8")
+    (tmp_path / "policy.toml").write_text("[defaults]\nmin_n = 12\n[[require]]\nmax_mae = 0.0001\n", encoding="utf-8")
     assert done(lines[-1], env) == 1
 
 

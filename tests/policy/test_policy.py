@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voirdire.analysis.policy import Policy
-from voirdire.analysis.policy_rules import EXIT_CODES, RULES, PolicyResult, decide, overall
+from voirdire.analysis.policy_rules import EXIT_CODES, MIN_N, RULES, PolicyResult, decide, overall
+from voirdire.analysis.verdicts import LEAST_ITEMS
+from voirdire.app.check import items, line
 from voirdire.errors import PolicyError
 from voirdire.texts import has, text
 
@@ -82,13 +84,13 @@ def outcomes(result: PolicyResult) -> list[tuple[str, str]]:
     ],
 )
 def test_interval_decides(rule: str, limit: float, low: float, high: float, expected: str) -> None:
-    found = {"value": (low + high) / 2, "label": None, "undefined": None, "low": low, "high": high, "n": 9}
+    found = {"value": (low + high) / 2, "label": None, "undefined": None, "low": low, "high": high, "n": 60}
     assert decide(rule, limit, found)[0] == expected
 
 
 @given(st.floats(-5, 5), st.floats(0, 5), st.floats(0, 5), st.sampled_from(["max_mae", "max_abs_tilt"]))
 def test_a_wider_interval_never_turns_pass_into_fail(low: float, width: float, limit: float, rule: str) -> None:
-    narrow = {"value": low, "label": None, "undefined": None, "low": low, "high": low + width, "n": 9}
+    narrow = {"value": low, "label": None, "undefined": None, "low": low, "high": low + width, "n": 60}
     wide = {**narrow, "low": low - 1, "high": low + width + 1}
     before, after = decide(rule, limit, narrow)[0], decide(rule, limit, wide)[0]
     assert after in (before, "not_enough")
@@ -96,14 +98,14 @@ def test_a_wider_interval_never_turns_pass_into_fail(low: float, width: float, l
 
 @given(st.floats(-5, 5), st.floats(0, 5), st.floats(0, 5), st.floats(0, 5))
 def test_a_looser_limit_never_turns_pass_into_anything(low: float, width: float, limit: float, more: float) -> None:
-    found = {"value": low, "label": None, "undefined": None, "low": low, "high": low + width, "n": 9}
+    found = {"value": low, "label": None, "undefined": None, "low": low, "high": low + width, "n": 60}
     for rule in ("max_mae", "max_abs_delta"):
         if decide(rule, limit, found)[0] == "pass":
             assert decide(rule, limit + more, found)[0] == "pass"
 
 
 def test_infinite_ends_decide_nothing_inside() -> None:
-    found = {"value": 0.1, "label": None, "undefined": None, "low": float("-inf"), "high": float("inf"), "n": 9}
+    found = {"value": 0.1, "label": None, "undefined": None, "low": float("-inf"), "high": float("inf"), "n": 60}
     assert decide("max_abs_tilt", 0.3, found) == ("not_enough", "straddles")
 
 
@@ -150,6 +152,36 @@ def test_too_few_items() -> None:
     assert outcomes(check(rows, {"max_mae": 1, "judge": "a", "pool": "us", "min_n": 30})) == [("not_enough", "too_few")]
     assert outcomes(check(rows, {"max_mae": 1, "judge": "a", "pool": "us", "min_n": 20})) == [("pass", "inside")]
     assert outcomes(check(rows, {"max_mae": 1, "judge": "a", "pool": "us"}, min_n=30)) == [("not_enough", "too_few")]
+
+
+def test_a_policy_that_says_nothing_asks_for_as_many_items_as_the_verdicts() -> None:
+    near = {"max_mae": 1, "judge": "a", "pool": "us"}
+    assert MIN_N == LEAST_ITEMS
+    for n, expected in ((MIN_N - 1, ("not_enough", "too_few")), (MIN_N, ("pass", "inside"))):
+        result = check([judged("mae", 0.1, 0.2, pool="us", n=n)], near)
+        assert outcomes(result) == [expected]
+    few = [judged("mae", 0.1, 0.2, pool="us", n=2)]
+    assert "2 items; fewer than 30 are no evidence" in line(check(few, near).checks[0], "en")
+    assert outcomes(check(few, near, min_n=0)) == [("pass", "inside")]
+    gates = [row("gate", pool="us", label="pass", n=12)]
+    assert outcomes(check(gates, {"gate": True, "pool": "us", "question": "q1"})) == [("not_enough", "too_few")]
+
+
+def test_an_interval_without_width_on_few_items_is_no_evidence() -> None:
+    near = {"max_mae": 1, "judge": "a", "pool": "us", "min_n": 2}
+    equal = [judged("mae", 1 / 3, 1 / 3 + 1e-16, pool="us", n=2)]
+    assert outcomes(check(equal, near)) == [("not_enough", "no_width")]
+    assert outcomes(check([judged("mae", 0.0, 0.0, pool="us", n=30)], near)) == [("pass", "inside")]
+
+
+def test_the_items_that_a_judge_answered_are_told() -> None:
+    rows = [
+        judged("mae", 0.1, 0.2, pool="us", n=40),
+        row("missing_share", judge="a", condition="*", value=0.6, n=100),
+    ]
+    near, missing = check(rows, {"max_mae": 1, "pool": "us", "max_missing_share": 0.9}, judge="a").checks
+    assert (near.n, near.items, items(near, "en"), items(missing, "en")) == (40, 100, "40 of 100", "100")
+    assert "items 40 of 100" in line(near, "en")
 
 
 def test_fail_beats_not_enough_beats_pass() -> None:
@@ -224,7 +256,64 @@ def test_the_ratio_form_is_a_number_of_its_own() -> None:
     ]
 
 
-def test_of_the_params_only_the_form_matters() -> None:
+def test_orientation_is_decided_on_the_row_itself_and_not_on_a_variant() -> None:
+    pair = {"pool": "us", "pool_b": "cn"}
+    base = judged("orientation.w", 0.2, 1.1, **pair)
+    variants = [
+        judged("orientation.w", 0.45, 0.55, params=params, **pair)
+        for params in ("consensus=raw", "pools=standardised", "curvature=yes")
+    ]
+    limit = {"max_abs_orientation": 0.21, "judge": "a"}
+    for rows in ([base, *variants], [*variants, base]):
+        result = check(rows, limit)
+        assert outcomes(result) == [("not_enough", "straddles")]
+        assert (result.checks[0].low, result.checks[0].high) == (0.2, 1.1)
+    assert outcomes(check(variants, limit)) == [("not_enough", "absent")]
+    assert outcomes(check([judged("orientation.w", 0.45, 0.55, pool="cn", pool_b="us")], limit)) == [("pass", "inside")]
+
+
+def test_two_rows_for_a_place_decide_nothing() -> None:
+    near, far = judged("mae", 0.1, 0.2, pool="us"), judged("mae", 0.8, 0.9, pool="us")
+    for rows in ([near, far], [far, near]):
+        result = check(rows, {"max_mae": 0.5, "judge": "a", "pool": "us"})
+        assert outcomes(result) == [("not_enough", "ambiguous")]
+        assert result.checks[0].value is None
+        assert "more than one" in line(result.checks[0], "en")
+    both = [judged("delta", 0, 0.1, pool=pool, pool_b=pool_b) for pool, pool_b in (("us", "cn"), ("cn", "us"))]
+    assert outcomes(check(both, {"max_abs_delta": 0.5, "judge": "a"})) == [("not_enough", "ambiguous")]
+
+
+MANY: dict[str, Any] = {
+    **META,
+    "pools": [{"name": name} for name in ("us", "cn", "uk", "in")],
+    "pairs": [["us", "cn"], ["us", "uk"], ["us", "in"], ["cn", "uk"], ["cn", "in"], ["uk", "in"]],
+    "detail_pairs_by_question": {"q1": [["cn", "uk"]]},
+}
+
+
+@pytest.mark.parametrize("pair", [None, "each"])
+def test_pairs_that_were_not_looked_at_are_no_evidence(pair: str | None) -> None:
+    rows = [judged("delta", 0, 0.1, pool="cn", pool_b="uk")]
+    limit = {"max_abs_delta": 0.5, "judge": "a", **({"pair": pair} if pair else {})}
+    result = check(rows, limit, meta=MANY)
+    assert outcomes(result) == [("pass", "inside"), ("not_enough", "pairs_left")]
+    assert (result.checks[1].pairs, result.checks[1].pairs_left, result.exit_code) == (6, 5, 2)
+    assert all(part in line(result.checks[1], "en") for part in ("5 of 6 pairs were not looked at", "--all-pairs"))
+    whole = {**MANY, "detail_pairs_by_question": {"q1": MANY["pairs"]}}
+    assert {check.reason for check in check(rows, limit, meta=whole).checks} == {"inside", "absent"}
+
+
+def test_named_pairs_are_all_that_is_asked() -> None:
+    rows = [judged("delta", 0, 0.1, pool="cn", pool_b="uk"), judged("percent_of_human", 80, 90, pool="cn", pool_b="uk")]
+    assert check(rows, {"max_abs_delta": 0.5, "judge": "a", "pair": ["uk", "cn"]}, meta=MANY).outcome == "pass"
+    human = {"max_percent_of_human": 100, "judge": "a", "pool": "cn"}
+    assert check(rows, {**human, "against": "uk"}, meta=MANY).outcome == "pass"
+    result = check(rows, human, meta=MANY)
+    assert outcomes(result) == [("pass", "inside"), ("not_enough", "pairs_left")]
+    assert (result.checks[1].pairs, result.checks[1].pairs_left) == (3, 2)
+
+
+def test_of_the_params_the_folds_do_not_matter() -> None:
     rows = [
         judged("mae_vs_constant", -0.5, -0.2, pool="us", params="folds=10"),
         judged("mae", 0.1, 0.2, pool="us"),
@@ -339,6 +428,8 @@ def test_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_rule_outcome_and_reason_has_words(lang: str) -> None:
+    reasons = ("inside", "absent", "too_few", "no_width", "ambiguous", "pairs_left", "no_interval")
+    assert all(has(f"policy.reason.{reason}", lang) for reason in reasons)
     assert all(has(f"policy.rule.{rule}", lang) for rule in RULES)
     assert all(has(f"policy.{kind}.{outcome}", lang) for kind in ("outcome", "overall") for outcome in EXIT_CODES)
     assert "0.8" in text("policy.rule.max_mae", lang, limit=0.8)

@@ -11,12 +11,13 @@ from voirdire.texts import has, text
 
 
 class Words(NamedTuple):
-    """A check in words: the requirement, its limit, where, what was found, the outcome, why."""
+    """A check in words: the requirement, its limit, where, what was found, on how many items, the outcome, why."""
 
     requirement: str
     limit: str
     place: str
     number: str
+    items: str
     outcome: str
     reason: str
 
@@ -47,6 +48,7 @@ def words(check: Any, lang: str) -> Words:
         text(f"policy.rule.{check.rule}", lang, limit=check.limit),
         place(check),
         number(check),
+        items(check, lang),
         text(f"policy.outcome.{check.outcome}", lang),
         reason(check, lang),
     )
@@ -75,11 +77,21 @@ def number(check: Any) -> str:
     return f"{check.value:.3g}{ends}"
 
 
+def items(check: Any, lang: str) -> str:
+    """The items that a number rests on, and of how many where the judge was to rate more."""
+    if check.n is None:
+        return "-"
+    if check.items is None or check.items <= check.n:
+        return str(check.n)
+    return text("policy.items", lang, n=check.n, items=check.items)
+
+
 def reason(check: Any, lang: str) -> str:
     """Why a check has its outcome, in words."""
     key = f"undefined.{check.undefined}"
     why = text(key, lang) if check.undefined and has(key, lang) else str(check.undefined or "")
-    return text(f"policy.reason.{check.reason}", lang, why=why, n=check.n, min_n=check.min_n)
+    counts = {"n": check.n or 0, "min_n": check.min_n, "pairs": check.pairs, "left": check.pairs_left}
+    return text(f"policy.reason.{check.reason}", lang, why=why, **counts)
 
 
 def summary(result: Any, lang: str) -> str:

@@ -15,7 +15,7 @@ from voirdire.texts import text
 
 ProfilePath = Annotated[Path, typer.Argument(help="cli.option.profile", metavar="PROFILE")]
 PolicyPath = Annotated[Path, typer.Option("--policy", help="cli.option.policy", metavar="FILE")]
-COLUMNS = ("requirement", "limit", "place", "number", "outcome", "reason")
+COLUMNS = ("requirement", "limit", "place", "number", "items", "outcome", "reason")
 
 
 def register(app: typer.Typer) -> None:

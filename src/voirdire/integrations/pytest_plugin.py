@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MARKER = "voirdire"
 FAIL, SKIP, XFAIL = "fail", "skip", "xfail"
+LACKING = "voirdire_not_enough"
 INI = ("voirdire_profile", "voirdire_policy", "voirdire_not_enough", "voirdire_lang")
 
 
@@ -44,20 +45,34 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_call(item: pytest.Item) -> None:
     """Check the policies of a marked test before it runs, as a part of the test."""
     for mark in item.iter_markers(MARKER):
-        _Checker(item.config).check(*mark.args, **mark.kwargs)
+        _Checker(item.config, item).check(*mark.args, **mark.kwargs)
 
 
 @pytest.fixture
 def voirdire(request: pytest.FixtureRequest) -> _Checker:
     """Checks profiles against policies: ``voirdire.check(profile, policy)``."""
-    return _Checker(request.config)
+    return _Checker(request.config, request.node)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Tests that were let off for lack of evidence, whatever pytest is told to print of skipped tests."""
+    from voirdire.texts import text
+
+    reports = [report for name in ("skipped", "xfailed") for report in terminalreporter.stats.get(name, ())]
+    stories = [(report.nodeid, said) for report in reports for key, said in report.user_properties if key == LACKING]
+    if stories:
+        terminalreporter.section(text("integrations.pytest.lacking", str(config.getini("voirdire_lang") or "en")))
+    for place, said in stories:
+        terminalreporter.write_line(place)
+        terminalreporter.write_line(said)
 
 
 @dataclass(frozen=True)
 class _Checker:
-    """Checks with the settings of a run of pytest."""
+    """Checks with the settings of a run of pytest, for one of its tests."""
 
     config: pytest.Config
+    node: pytest.Item
 
     def check(self, profile: Any = None, policy: Any = None, *, not_enough: str | None = None) -> PolicyResult:
         """The result of a policy that is met; otherwise the test fails with every check that did not pass.
@@ -80,6 +95,8 @@ class _Checker:
         if result.outcome == "pass":
             return result
         story = told(result, lang)
+        if result.outcome == "not_enough" and choice != FAIL:
+            self.node.user_properties.append((LACKING, story))
         if result.outcome == "not_enough" and choice == SKIP:
             pytest.skip(story)
         if result.outcome == "not_enough" and choice == XFAIL:

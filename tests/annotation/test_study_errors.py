@@ -121,6 +121,7 @@ MISTAKES: list[tuple[dict[str, Any], str, str, tuple[str, ...]]] = [
     (choice(options=["b", {"value": "a", "label": "A"}]), "key_unknown", f"{QUESTION}: options 2", ("label",)),
     (choice(options=["b", {"value": "a", "text": {"en": "A"}}, "c"]), "text_missing", QUESTION, ("options 2", "zh")),
     (choice(options=[str(number) for number in range(31)]), "too_many", QUESTION, ("31", "30")),
+    (choice(options=["a", "b", "tie"], level="pairwise"), "votes", QUESTION, ("import",)),
     (choice(options=["left", "right"]), "positive_needed", QUESTION, ("left, right",)),
     (choice(options=["yes", "no"], positive="maybe"), "value_unknown", QUESTION, ("maybe", "yes, no")),
     (choice(positive="a"), "positive_of_many", QUESTION, ("a", "3")),

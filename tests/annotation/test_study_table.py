@@ -120,6 +120,8 @@ def test_own_ends_stay(tmp_path: Path) -> None:
         ({}, "study.table_no_scale", ("q",)),
         ({"min": 1}, "study.table_no_scale", ("q",)),
         ({"level": "nominal"}, "study.table_no_labels", ("q",)),
+        ({"level": "pairwise"}, "study.votes", ("q", "import")),
+        ({"labels": "a|b|tie", "level": "pairwise", "widget": "choice"}, "study.votes", ("q",)),
         ({"min": 1, "max": 5, "widget": "stars"}, "study.value_unknown", ("stars", "buttons")),
         ({"min": 1, "max": 5, "widget": "text"}, "study.value_unknown", ("text", "buttons")),
         ({"min": 1, "max": 5, "widget": "choice"}, "study.widget_level", ("choice", "buttons, slider, number")),

@@ -239,6 +239,7 @@ def test_items_that_are_refused(tmp_path, rows, key, fields):
     [
         ([{"question": "q1", "min": None, "max": None}], "material.scale_unknown"),
         ([{"question": "q1", "labels": "red;green;blue"}], "material.no_order"),
+        ([{"question": "q1", "labels": "a;b;tie", "level": "pairwise"}], "material.votes"),
         (question(min=0.5), "material.ends_not_whole"),
         (question(max=5000, level="interval"), "material.too_many_levels"),
     ],

@@ -12,7 +12,7 @@ from voirdire.corpus.corpus import ROLES
 from voirdire.corpus.levels import Spec, scale_of_labels
 from voirdire.corpus.shown import UNKNOWN_LANGUAGE
 from voirdire.errors import InputError
-from voirdire.scales import LEVELS
+from voirdire.scales import LEVELS, PAIRWISE
 from voirdire.tables import Table
 
 WIDGETS: tuple[Widget, ...] = ("buttons", "slider", "choice", "number", "text")
@@ -81,6 +81,7 @@ def read_options(entries: Entries) -> tuple[Option, ...]:
 
 def check_question(asked: Asked, where: Where) -> None:
     """Refuse a question whose widget, level, ends and options do not fit each other."""
+    check_level(asked.level, where)
     if asked.level not in FITTING[asked.widget]:
         known = listed([widget for widget in WIDGETS[:-1] if asked.level in FITTING[widget]])
         raise where.error("widget_level", value=asked.widget, level=asked.level, known=known)
@@ -92,6 +93,12 @@ def check_question(asked: Asked, where: Where) -> None:
     if asked.widget == "choice" and len(asked.options) < 2:
         raise where.error("options_few", count=len(asked.options))
     _check_positive(asked, where)
+
+
+def check_level(level: str | None, where: Where) -> None:
+    """Refuse votes between two things: no widget asks for them."""
+    if level == PAIRWISE:
+        raise where.error("votes")
 
 
 def levels(asked: Asked) -> tuple[str, ...]:

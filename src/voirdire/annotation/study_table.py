@@ -12,7 +12,7 @@ from voirdire.annotation.material import Shown
 from voirdire.annotation.nouns import Asked, Option, Widget
 from voirdire.annotation.study_defaults import with_ends
 from voirdire.annotation.study_entries import NAME, NAME_LENGTH, Where, shown
-from voirdire.annotation.study_questions import MOST_LEVELS, WIDGETS, check_question, levels
+from voirdire.annotation.study_questions import MOST_LEVELS, WIDGETS, check_level, check_question, levels
 from voirdire.corpus.levels import scale_of_labels
 from voirdire.corpus.questions import Declared, roles
 from voirdire.corpus.shown import UNKNOWN_LANGUAGE
@@ -77,11 +77,14 @@ def _scale(name: str, declared: Declared, corpus: Shown, where: Where) -> Scale:
     """The scale as the audit makes it of labels or ends; of a number without ends where the level says so."""
     spec, table = declared.spec, corpus.questions.table
     assert table is not None
+    check_level(spec.level, where)
     for entry, end in (("min", spec.low), ("max", spec.high)):
         if end is not None and not math.isfinite(end):
             raise where.error("kind", entry=entry, value=str(end), known="1, 2.5")
     if spec.labels:
-        return scale_of_labels(name, spec, table)
+        scale = scale_of_labels(name, spec, table)
+        check_level(scale.level, where)
+        return scale
     if spec.level in WITHOUT_ORDER:
         raise where.error("table_no_labels")
     if spec.level in (None, "ordinal") and (spec.low is None or spec.high is None):

@@ -35,12 +35,14 @@ class Asked:
 def levels_of(scale: Scale, question: str = "") -> tuple[int, ...]:
     """The integers that are ratings: every whole number from one end to the other, or the codes of two labels.
 
-    A judge answers with one integer, whatever the level of measurement. Raises InputError for labels without
-    order, for a scale without whole ends, and for one of more than 1001 numbers.
+    A judge answers with one integer, whatever the level of measurement. Raises InputError for votes, for labels
+    without order, for a scale without whole ends, and for one of more than 1001 numbers.
 
     >>> levels_of(Scale("ordinal", 1, 5)), levels_of(Scale("nominal", 0, 1, ("no", "yes"), "yes"))
     ((1, 2, 3, 4, 5), (0, 1))
     """
+    if scale.pairwise:
+        raise InputError("material.votes", question=question, value=some(scale.labels, 10))
     if scale.nominal:
         raise InputError("material.no_order", question=question, value=some(scale.labels, 10))
     if scale.low is None or scale.high is None:

@@ -167,7 +167,7 @@ def test_lewidi_that_is_not_as_it_should_be(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the field 'annotations' is 7"):
         read(lewidi.IMPORTER, file)
     _, account = read(lewidi.IMPORTER, file, skip_broken=True)
-    assert counts(account) == (3, 1, {"importing.left.missing": 1, "importing.left.broken": 1})
+    assert counts(account) == (4, 1, {"importing.left.missing": 1, "importing.left.broken": 2})
 
 
 def test_votes() -> None:

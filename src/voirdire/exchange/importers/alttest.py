@@ -15,12 +15,15 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.exchange.importers.account import MISSING, Account
-from voirdire.exchange.importers.cells import JUDGMENTS, cell
+from voirdire.exchange.importers.cells import JUDGMENTS, PANDAS_MISSING, cell
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
 from voirdire.exchange.importers.judged import NONE, row
 from voirdire.exchange.importers.published import columns
 from voirdire.exchange.importers.records import Record, head_of, json_records
 from voirdire.exchange.importers.tables import RATINGS, frame
+
+ABSENT = PANDAS_MISSING - {"None"}
+"""Labels that say that there is none; ``None`` may be a label, as JSON has null."""
 
 PEOPLE, MODELS, PROMPTS = "human_annotations", "llm_annotations", "prompts"
 _TEXT = r'"(?:[^"\\]|\\.)*"'
@@ -98,7 +101,7 @@ def _labels(record: Record, asked: str, judged: bool, found: _Found, account: Ac
             if isinstance(label, list | dict):
                 raise record.error("importing.field_kind", f"{record.key}.{instance}", label, wanted=str)
             value = cell(label)
-            if value is None:
+            if value is None or value.strip() in ABSENT:
                 account.left(MISSING, at=record)
                 continue
             account.took()

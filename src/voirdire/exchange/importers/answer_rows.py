@@ -214,6 +214,7 @@ class Rows:
 def _choices(name: str, labels: Sequence[str], worded: Mapping[str, Any]) -> dict[str, Any]:
     """Whole numbers in a row are an ordinal scale; labels without an order otherwise."""
     whole = [int(label) for label in labels if label.lstrip("-").isascii() and label.lstrip("-").isdigit()]
+    whole.sort()
     in_row = len(whole) == len(labels) > 1 and all(b - a == 1 for a, b in pairwise(whole))
     if in_row and len(labels) <= MOST_LEVELS:
         return question(name, "ordinal", whole[0], whole[-1], **worded)

@@ -16,8 +16,8 @@ from pathlib import Path
 from voirdire.errors import InputError, UsageError
 
 ZSTANDARD = 93
-MOST = 2**31
-"""Bytes that a member may have when it is unpacked."""
+MOST = 2**28
+"""Bytes that a member may have when it is unpacked: it is held whole, as bytes, as text and as what it says."""
 
 _LOCAL = struct.Struct("<4s5H3L2H")
 

@@ -15,6 +15,11 @@ ITEMS, RATERS = ("item_id",), ("rater_id",)
 QUESTIONS = ("question", "level", "min", "max", "labels", "positive", "text.en")
 
 
+_MISSING = "#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null"
+PANDAS_MISSING = frozenset(_MISSING.split("|"))
+"""Words that pandas reads as a missing value (``read_csv`` of pandas 2)."""
+
+
 def cell(value: Any) -> str | None:
     """A value as the text of a cell: None where there is nothing, whole floats as whole numbers, lists as JSON.
 

@@ -16,6 +16,7 @@ from voirdire.corpus.columns import normal
 from voirdire.corpus.corpus import Note
 from voirdire.errors import InputError
 from voirdire.exchange.importers.account import MISSING, Account
+from voirdire.exchange.importers.cells import PANDAS_MISSING
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
 from voirdire.exchange.importers.records import ID, Record, delimited_records, head_columns
 from voirdire.exchange.importers.tables import RATINGS, frame, question
@@ -129,7 +130,7 @@ def _labelled(records: Iterable[Record], names: dict[str, str], asked: str, acco
             account.read()
             row = {"item_id": record.need(names[TASK], ID), "rater_id": record.need(names[WORKER], ID)}
             label = record.may(names[LABEL], str)
-            if label is None:
+            if label is None or label in PANDAS_MISSING:
                 account.left(MISSING, at=record)
                 continue
             account.took()
@@ -150,7 +151,7 @@ def _compared(
             if left == right:
                 raise record.error("crowdkit.same", names[RIGHT], right)
             label = record.may(names[LABEL], str)
-            if label is None:
+            if label is None or label in PANDAS_MISSING:
                 account.left(MISSING, at=record)
                 continue
             vote = _vote(record, names[LABEL], label, left, right)

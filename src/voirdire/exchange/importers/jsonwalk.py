@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isinf
 from typing import Any
 
 from voirdire.errors import InputError
@@ -29,8 +31,24 @@ def _not_finite(name: str) -> None:
         raise ValueError(name)
 
 
-DECODER = json.JSONDecoder(parse_constant=_not_finite)
-"""NaN, which Python's json writes for a missing number, is null; an infinite number is refused."""
+def _finite(number: str) -> float:
+    found = float(number)
+    if isinf(found):
+        raise ValueError(number)
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = max((name for name, _ in pairs), key=Counter(name for name, _ in pairs).__getitem__)
+        raise ValueError(f"'{twice[:SHOWN]}' twice in one object")  # noqa: TRY003
+    return found
+
+
+DECODER = json.JSONDecoder(parse_constant=_not_finite, parse_float=_finite, object_pairs_hook=_once)
+"""NaN, which Python's json writes for a missing number, is null; a number that is infinite or too large is refused, and
+so is an object that has a name twice, of which Python's json silently keeps the last."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ class Found:
     scales: Scales = field(default_factory=Scales)
     tasks: dict[str, None] = field(default_factory=dict)
     explained: int = 0
+    met: int = 0
 
     def join(self, part: Found) -> None:
         """Add what was found in one record, which turned out whole."""
@@ -79,7 +80,11 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
         for record in json_records(path, account, entries=True):
             with account.record(record):
                 part = Found(scales=found.scales)
-                _item(record, part, options, account)
+                try:
+                    _item(record, part, options, account)
+                except InputError:
+                    account.read(max(_annotators(record) - part.met, 0))
+                    raise
                 found.join(part)
             _same_task(found, record)
     return _tables(found, told)
@@ -137,6 +142,7 @@ def _item(record: Record, part: Found, options: ImportOptions, account: Account)
 def _count(record: Record, part: Found, answer: tuple[str, str, str | None], account: Account) -> None:
     rater, question, value = answer
     account.read()
+    part.met += 1
     if value is None:
         account.left(MISSING, at=record)
         return
@@ -144,6 +150,12 @@ def _count(record: Record, part: Found, answer: tuple[str, str, str | None], acc
     part.ratings.append(
         (record.file, {"item_id": record.key, "rater_id": rater, "question": question, "rating": value})
     )
+
+
+def _annotators(record: Record) -> int:
+    """How many people a record names, of whom each gave an answer: a broken record counts as so many at least."""
+    who = record.value.get(ANNOTATORS) if isinstance(record.value, dict) else None
+    return len(_list(who)) if isinstance(who, str) else 0
 
 
 def _answers(record: Record, who: Sequence[str]) -> list[tuple[str, str | None]]:

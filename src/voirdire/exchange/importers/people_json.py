@@ -29,8 +29,8 @@ def read_objects(path: Path) -> dict[str, dict[str, Any]]:
     text = read_text(path)
     try:
         found = json.loads(_TRAILING.sub(lambda match: match[1] or "", text))
-    except (json.JSONDecodeError, RecursionError) as error:
-        line, why = getattr(error, "lineno", 1), getattr(error, "msg", type(error).__name__)
+    except (ValueError, RecursionError) as error:
+        line, why = getattr(error, "lineno", 1), getattr(error, "msg", str(error))
         value = text.split("\n")[line - 1].strip()[:60]
         raise InputError("research.people.broken", file=str(path), line=line, why=why, value=value) from error
     if not isinstance(found, dict) or not all(isinstance(known, dict) for known in found.values()):

@@ -179,7 +179,7 @@ def read_config(path: Path, *, must: bool = True) -> dict[str, Scheme] | None:
     text = read_text(path)
     try:
         config = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         if not must:
             return None
         raise InputError("potato.config_yaml", file=str(path)) from error

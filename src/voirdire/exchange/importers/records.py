@@ -179,8 +179,8 @@ def parse_lines(text: str, file: str, account: Account) -> Iterator[Record]:
             continue
         try:
             value = DECODER.decode(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            why = getattr(error, "msg", type(error).__name__)
+        except (ValueError, RecursionError) as error:
+            why = getattr(error, "msg", str(error))
             broken = InputError("importing.json_broken", file=file, line=number, at=number, why=why, value=shown(line))
             account.broken(broken, at=Record(None, file, number))
         else:

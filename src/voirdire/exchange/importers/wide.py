@@ -9,7 +9,7 @@ other. Which one a file is, is taken from its header and first column, where the
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,10 @@ WORDS = {
 }
 UNNAMED = ("", "Unnamed: 0")
 """Headers of a column of names without a name of its own, as pandas writes and reads it."""
+TRUTHS = ("gold", "gold_label", "gold_standard", "goldlabel", "true_label", "truth", "ground_truth", "gt")
+TRUTHS += ("consensus", "majority", "mean", "median")
+"""Columns beside those of raters that are nobody's ratings."""
+
 ABSENT = ("*", "na", "nan", "")
 HEADER = ("yes", "no")
 SHOWN_ROWS = 20
@@ -85,7 +89,10 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
         header, listed = _rows(path, account, named)
         shape = _shape(path, header, listed, options, named)
         asked = given if len(paths) == 1 else path.name.split(".")[0]
-        found = _cells(listed, _labels(header, shape, named), shape, asked, options, account)
+        labels = _labels(header, shape, named)
+        nobody = _nobodys(labels.values(), shape)
+        labels = {column: label for column, label in labels.items() if label not in nobody}
+        found = _cells(listed, labels, shape, asked, options, account)
         rows += found
         notes.append(Note(f"wide.rows_are_{shape.rows}", {"file": path.name}))
         if not shape.named:
@@ -99,6 +106,8 @@ def _rows(path: Path, account: Account, named: bool) -> tuple[tuple[str, ...], l
     except InputError as error:
         if error.key != "input.header_duplicate":
             raise
+        if nobody:
+            notes.append(Note("wide.nobodys", {"file": path.name, "columns": ", ".join(nobody)}, "warning"))
         raise InputError("wide.no_header", file=str(path), value=error.fields["column"]) from error
     return header, list(records)
 
@@ -120,6 +129,15 @@ def _shape(
     if rows is None:
         raise InputError("wide.which_way", file=str(path), columns=", ".join(header[:5]))
     if "ids" not in options.settings and not found.named and found.rows is None:
+def _nobodys(labels: Iterable[str], shape: Shape) -> list[str]:
+    """Columns of a truth or a mean beside the raters' columns; in a table of raters by row they are items.
+
+    >>> _nobodys(["Rater1", "Rater2", "Gold label"], Shape("items", named=True))
+    ['Gold label']
+    """
+    return [label for label in labels if shape.rows == ITEMS and normal(label) in TRUTHS]
+
+
         raise InputError("wide.which_ids", file=str(path), column=header[0])
     return Shape(rows, named)
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from voirdire import plugins
 from voirdire.corpus.corpus import Note
-from voirdire.errors import UsageError
+from voirdire.errors import UsageError, VoirdireError
 from voirdire.exchange.importers.account import Account
 from voirdire.exchange.importers.contract import KEEP_IDS, Importer, ImportOptions
-from voirdire.exchange.importers.recognise import Found, check_named, importer, recognise
+from voirdire.exchange.importers.recognise import check_named, gathered, importer, recognise
 from voirdire.exchange.importers.tables import finish, read_back, rows_of, write
+from voirdire.exchange.importers.told import check_joined, says_scale, with_scale
+from voirdire.exchange.importers.unreadable import NothingTakenError, reworded
 from voirdire.exchange.new_folder import new_folder
 
 NAMES = ("items", "questions", "raters", "ratings", "shares", "comments", "judgments", "judges", "conditions")
@@ -62,7 +64,7 @@ def named_format(words: Sequence[str]) -> tuple[str | None, tuple[Path, ...]]:
     if first in known and not Path(first).exists():
         raise UsageError("importing.no_file", form=first)
     if rest and not Path(first).suffix and not Path(first).exists():
-        plugins.load(plugins.IMPORTERS, first)
+        importer(first)
     return None, tuple(map(Path, words))
 
 
@@ -77,16 +79,22 @@ def take_in(form: str | None, files: Sequence[Path], out: Path, options: ImportO
     unknown form, an option that the form does not have, and a folder that holds files.
     """
     options = options or ImportOptions()
-    found = recognise(files) if form is None else Found(importer(form))
+    found = recognise(files) if form is None else gathered(importer(form), files)
     chosen = found.importer
     check_options(chosen, options)
     if form is not None and chosen.side != "release" and not (options.mapping or set(options.settings) - {KEEP_IDS}):
-        check_named(chosen, files)
+        check_named(chosen, found.files)
     if chosen.take_back is not None:
         with new_folder(out) as folder:
-            chosen.take_back(tuple(files), folder)
+            chosen.take_back(found.files, folder)
         return Imported(out, _files(out), chosen, form is None, notes=found.notes)
-    made = _written(chosen, files, out, options)
+    try:
+        made = _written(chosen, found.files, out, options)
+    except VoirdireError as error:
+        told = reworded(error)
+        if told is error:
+            raise
+        raise told from error
     return replace(made, recognised=form is None, notes=(*found.notes, *made.notes))
 
 
@@ -109,6 +117,8 @@ def check_options(chosen: Importer, options: ImportOptions) -> None:
         raise UsageError("importing.key_alone")
     if chosen.side == "judgments" and (any(pools) or options.raters is not None):
         raise UsageError("importing.judged_options", form=chosen.name)
+    if chosen.side == "judgments" and says_scale(options):
+        raise UsageError("importing.judged_scale", form=chosen.name)
     if chosen.side == "release" and options != ImportOptions():
         raise UsageError("importing.release_options", form=chosen.name)
 
@@ -122,7 +132,10 @@ def _written(chosen: Importer, files: Sequence[Path], out: Path, options: Import
         if not account.balanced:
             left = dict(account.counts)
             raise AssertionError(f"{chosen.name}: {account.answers} read, {account.taken} taken, {left} left")  # noqa: TRY003
-        done = finish(tables, options, out.resolve().name)
+        if not account.taken and all(table is None or table.is_empty() for table in (tables.ratings, tables.judgments)):
+            raise NothingTakenError.of(", ".join(map(str, files)), account)
+        check_joined(tables, options)
+        done = finish(with_scale(tables, options), options, out.resolve().name)
         write(done, folder)
         notes = (*done.notes, *read_back(folder, out))
     return Imported(out, _files(out), chosen, account=account, rows=rows_of(done.tables), notes=notes)

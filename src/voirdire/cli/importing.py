@@ -36,6 +36,11 @@ MapOption = Annotated[o.Words, _option("--map", "OURS=THEIRS")]
 Keep = Annotated[o.Words, _option("--keep", "S1,S2")]
 SkipBroken = Annotated[bool, _option("--skip-broken")]
 WithText = Annotated[bool, _option("--with-text-of-raters")]
+Level = Annotated[str | None, _option("--level", "LEVEL")]
+ScaleOption = Annotated[str | None, _option("--scale", "LOW:HIGH")]
+Labels = Annotated[o.Words, _option("--labels", "A,B,C")]
+Positive = Annotated[str | None, _option("--positive", "LABEL")]
+MissingLabel = Annotated[o.Words, _option("--missing-label", "LABEL")]
 SetOption = Annotated[o.Words, _option("--set", "NAME=VALUE")]
 
 
@@ -54,6 +59,11 @@ def take_in(
     raters: Raters = None,
     rater_key: RaterKey = None,
     questions: Questions = None,
+    level: Level = None,
+    scale: ScaleOption = None,
+    labels: Labels = None,
+    positive: Positive = None,
+    missing_label: MissingLabel = None,
     mapping: MapOption = None,
     keep: Keep = None,
     skip_broken: SkipBroken = False,
@@ -70,6 +80,7 @@ def take_in(
     options = ImportOptions(
         tuple(pool or ()), pool_column, one_pool, raters, rater_key, questions,
         _pairs(mapping, "--map"), _listed(keep), skip_broken, with_text_of_raters, _pairs(settings, "--set"),
+        **_scale(level, scale, labels, positive, missing_label),
     )  # fmt: skip
     form, paths = named_format(files)
     taken = run_import(form, paths, out, options)
@@ -88,6 +99,16 @@ def _pairs(given: o.Words, option: str) -> dict[str, str]:
             raise UsageError("importing.pair", option=option, value=entry)
         pairs[name.strip()] = value.strip()
     return pairs
+
+
+def _scale(level: str | None, scale: str | None, labels: o.Words, positive: str | None, missing: o.Words) -> Any:
+    """What is said of the scale, as an audit reads it."""
+    from voirdire.cli.config import collect
+
+    given = {"level": level, "scale": scale, "labels": labels, "positive": positive, "missing_label": missing}
+    told = collect(given)
+    ends = (told.pop("low"), told.pop("high")) if scale is not None else None
+    return {**told, "ends": ends}
 
 
 def _listed(given: o.Words) -> tuple[str, ...]:

@@ -97,8 +97,10 @@ def _mistake(error: Any, lang: str, as_json: bool) -> int:
         return USAGE
     ctx = getattr(error, "ctx", None)
     option = getattr(error, "option_name", None) or _hint(error)
-    similar = ", ".join(sorted(getattr(error, "possibilities", None) or [])) or "-"
+    similar = ", ".join(sorted(getattr(error, "possibilities", None) or []))
     key = _MISTAKES.get(kind, "cli.usage.other")
+    if kind == "NoSuchOption" and not similar:
+        key = "cli.usage.no_such_option"
     command = ctx.command_path if ctx is not None else "voirdire"
     why = str(getattr(error, "message", "") or error)
     sentence = text(key, lang, option=option, similar=similar, why=why)

@@ -85,7 +85,8 @@ def test_questions_overrule(capsys: pytest.CaptureFixture[str]) -> None:
     Path("words.csv").write_text("task,worker,label\na,u,low\na,v,high\n")
     assert imported(file="words.csv") == 3
     said = capsys.readouterr().err
-    assert said.startswith("Error: out/ratings.csv: question 'label' has two labels (high, low)")
+    assert said.startswith("Error: the ratings of this import: question 'label' has two labels (high, low)")
+    assert "such as these two lines: question,level,labels / label,ordinal,low|mid|high)" in said
     assert "--questions FILE" in said
     assert not Path("out").exists()
     Path("q.csv").write_text("question,level,labels\nlabel,ordinal,low;mid;high\n")
@@ -127,7 +128,7 @@ def test_files_that_are_of_no_format_of_another_and_of_two(
     assert run(["import", "wide", "labels.csv", "--out", "out"]) == 3
     assert "labels.csv: this is no file of the format wide; it is one of crowdkit." in capsys.readouterr().err
     assert run(["import", "labelstuido", "labels.csv", "--out", "out"]) == 3
-    assert "no plugin 'labelstuido'" in capsys.readouterr().err
+    assert "There is no format 'labelstuido'. Did you mean labelstudio?" in capsys.readouterr().err
     assert run(["import", "wide", "--out", "out"]) == 3
     assert "voirdire import wide wants a file behind the format." in capsys.readouterr().err
     both = [Importer(name, name, lambda path: YES, read=lambda *_: Tables()) for name in ("one", "two")]
@@ -190,7 +191,13 @@ def test_text_of_an_export_cannot_steer_a_terminal(capsys: pytest.CaptureFixture
 def test_nothing_that_can_be_taken(capsys: pytest.CaptureFixture[str]) -> None:
     Path("empty.csv").write_text("task,worker,label\na,u,\n")
     assert imported(file="empty.csv") == 3
-    assert "holds no answer that can be taken" in capsys.readouterr().err
+    assert (
+        "none of 1 answers can be taken, so nothing was written. Left out: 1: no answer was given."
+        in capsys.readouterr().err
+    )
+    Path("head.csv").write_text("task,worker,label\n")
+    assert imported(file="head.csv") == 3
+    assert "head.csv: there is a header and no answer" in capsys.readouterr().err
     assert not Path("out").exists()
 
 

@@ -55,6 +55,8 @@ class ImportOptions:
     skip_broken : leave broken records out, counted and named, instead of refusing the file
     with_text_of_raters : free texts of raters too; by default they are left out and counted
     settings : what one format alone needs, by name
+    level, ends, labels, positive, missing_labels : the scale of questions that the export does not declare; ``ends``
+        are its lowest and highest value, ``missing_labels`` the labels that mean no answer
     """
 
     pools: tuple[str, ...] = ()
@@ -68,6 +70,11 @@ class ImportOptions:
     skip_broken: bool = False
     with_text_of_raters: bool = False
     settings: Mapping[str, str] = field(default_factory=dict)
+    level: str | None = None
+    ends: tuple[float, float] | None = None
+    labels: tuple[str, ...] = ()
+    positive: str | None = None
+    missing_labels: tuple[str, ...] = ()
 
     def setting(self, name: str, known: Sequence[str] = (), default: str | None = None) -> str | None:
         """A setting's value. Raises UsageError where it is none of the known ones.
@@ -170,6 +177,7 @@ class Importer:
     read : the files to long tables; None for a release
     take_back : a release into an empty folder, unchanged; None for every other format
     side : what is imported
+    gathers : endings of the files that a folder stands for when it is given; none where a folder is not taken apart
     settings, maps, keeps : names that ``--set``, ``--map`` and ``--keep`` may have -> key of the sentence that explains
         each; other names are refused. ``keep_ids`` is known for every format
     """
@@ -183,6 +191,7 @@ class Importer:
     settings: Mapping[str, str] = field(default_factory=dict)
     maps: Mapping[str, str] = field(default_factory=dict)
     keeps: Mapping[str, str] = field(default_factory=dict)
+    gathers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.read is None) == (self.take_back is None) or (self.side == "release") != (self.read is None):

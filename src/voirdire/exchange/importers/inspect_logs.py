@@ -300,4 +300,5 @@ IMPORTER = Importer(
     side="judgments",
     settings={**judged.SETTINGS, **judged.TEXTS, "by": "inspect.settings.by", "letters": "inspect.settings.letters"},
     keeps={INVALIDATED: "inspect.keeps.invalidated"},
+    gathers=(".eval", ".json"),
 )

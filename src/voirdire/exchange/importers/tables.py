@@ -20,11 +20,11 @@ from voirdire.exchange.importers.cells import ITEMS, JUDGMENTS, QUESTIONS, RATER
 from voirdire.exchange.importers.contract import KEEP_IDS, TABLES, ImportOptions, Tables
 from voirdire.exchange.importers.people import ID, join_people, read_people
 from voirdire.exchange.importers.personal import FIRST, leave_out, replace_everywhere
+from voirdire.exchange.importers.unreadable import UnreadableError
 from voirdire.exchange.manifest import manifest_text
 from voirdire.exchange.release_tables import as_csv
 from voirdire.exchange.told import MANIFEST
 from voirdire.tables import Table, read_table
-from voirdire.texts import text
 
 __all__ = [
     "ITEMS", "JUDGMENTS", "QUESTIONS", "RATERS", "RATINGS",
@@ -51,17 +51,6 @@ class Finished:
     tables: Mapping[str, pl.DataFrame]
     settings: Mapping[str, Any]
     notes: tuple[Note, ...]
-
-
-class UnreadableError(InputError):
-    """What the reader of an audit says of the folder, and how to say in an import what is an option there.
-
-    Its fields are those of the reader's error, and ``reader``, that error.
-    """
-
-    def message(self, lang: str = "en") -> str:
-        """The reader's sentence and our own."""
-        return text(self.key, lang, why=self.fields["reader"].message(lang))
 
 
 def finish(found: Tables, options: ImportOptions, name: str) -> Finished:
@@ -116,8 +105,7 @@ def read_back(folder: Path, shown: Path) -> tuple[Note, ...]:
         if (folder / "judgments.csv").is_file():
             read_judgments(JudgmentOptions(folder, duplicates="repeat"), corpus)
     except VoirdireError as error:
-        error.fields = {key: _moved(value, folder, shown) for key, value in error.fields.items()}
-        raise UnreadableError("importing.unreadable", **error.fields, reader=error) from error
+        raise UnreadableError.of(error, folder, shown) from error
     notes = [Note("importing.note.twice", {"count": twice}, "warning")] if twice else []
     wanted = ("input.note.one_pool", "input.note.no_pool")
     notes += [
@@ -220,10 +208,6 @@ def _repeated(file: Path) -> int:
     """How many ratings are further ones of the same rater on the same item and question."""
     ratings = read_table(file).frame
     return ratings.height - ratings.n_unique([name for name in FIRST if name in ratings.columns and name != "rating"])
-
-
-def _moved(value: Any, folder: Path, shown: Path) -> Any:
-    return value.replace(str(folder), str(shown)) if isinstance(value, str) else value
 
 
 def rows_of(tables: Mapping[str, pl.DataFrame], order: Sequence[str] = TABLES) -> dict[str, int]:

@@ -79,6 +79,17 @@ def recognise(path: Path) -> Recognition:
     return YES if len(header) > 2 and len(across) == 1 and None not in across and shape_of(header, first).rows else NO
 
 
+def may_be(path: Path) -> bool:
+    """Whether a table that is not recognised may be a wide one all the same: its first column names items or raters."""
+    header = head_columns(path)
+    lines = [line for line in head_of(path).split("\n")[1:SHOWN_ROWS] if line.strip()]
+    mark = max(",;\t|", key=head_of(path).split("\n", 1)[0].count)
+    first = [line.split(mark)[0].strip().strip('"') for line in lines]
+    long = {*NAMES["rater_id"][0].split(), *NAMES["rating"][0].split(), "rater_id", "rating", "question"}
+    others = {normal(name) for name in header[1:]}
+    return len(header) > 2 and bool(first) and not others & long and shape_of(header, first).rows is not None
+
+
 def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tables:
     """Every cell of every file; several files are several questions, called as the files are."""
     rows: list[dict[str, Any]] = []

@@ -14,6 +14,8 @@ from voirdire.scales import Scale
 from voirdire.tables import Table
 
 SHOWN_FIRST = "shown_first"
+SIDES = ("side 1", "side 2")
+"""What says which thing was shown first where the things are called as the other words for it."""
 CODE = "_shown"
 """0 where the first thing was shown first, 1 where the second was, null where nobody says."""
 KEY = ["item_id", "judge", "condition", "question"]

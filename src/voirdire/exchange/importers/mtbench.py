@@ -20,9 +20,17 @@ from voirdire.exchange.importers.account import MISSING, Account
 from voirdire.exchange.importers.cells import JUDGMENTS, cell, question, utc
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
 from voirdire.exchange.importers.judged import ERROR, MALFORMED, NONE, row
-from voirdire.exchange.importers.pairwise_things import LABELS, Items, Side, conversations, until_turn, vote_of
+from voirdire.exchange.importers.pairwise_things import (
+    LABELS,
+    Items,
+    Side,
+    conversations,
+    until_turn,
+    vote_of,
+)
 from voirdire.exchange.importers.published import first_of, records_of
 from voirdire.exchange.importers.records import ID, Record
+from voirdire.exchange.importers.said_sides import say_sides
 from voirdire.exchange.importers.tables import RATINGS, frame
 
 VOTES = frozenset(("question_id", "model_a", "model_b", "winner", "judge", "turn"))
@@ -68,6 +76,7 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
             with account.record(record):
                 games = isinstance(record.value, dict) and "g1_winner" in record.value
                 (_games if games else _one)(record, found, account)
+    say_sides(found.judgments, found.items.rows.values())
     notes = (Note("research.mtbench.inconsistent", {"count": found.inconsistent}),) if found.inconsistent else ()
     return Tables(
         ratings=frame(found.ratings, RATINGS) if found.ratings else None,
@@ -90,7 +99,7 @@ def _side(record: Record, first: str, second: str, found: _Found) -> Side:
     known = found.items.rows.get(side.item, {})
     if said and "text" not in known:
         found.items.rows.pop(side.item, None)
-    found.items.add(side, {"question_id": asked, "turn": turn, **said})
+    found.items.add(side, {"question_id": asked, "turn": turn, **said}, record)
     return side
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,16 +15,54 @@ TIES = ("tie", "tie (bothbad)", "tie (inconsistent)", "bothbad", "both bad", "bo
 LABELS = ("a", "b", "tie")
 
 
-def vote_of(word: str, first: str, second: str) -> str | None:
+NAMES, PLACES, FROM_0 = "names", "sides", "from0"
+"""What a vote may be: the name of a thing; a place, such as left, b or 2; a place counted from 0."""
+
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?")
+
+
+def vote_of(word: str, first: str, second: str, means: str | None = None) -> str | None:
     """A vote in words as a (the thing named first), b or tie; None where it is none of them.
+
+    means : NAMES, PLACES or FROM_0, where it is known what a vote is
 
     >>> [vote_of(word, "tea", "cola") for word in ("Left", "cola", "tie (bothbad)", "maybe")]
     ['a', 'b', 'tie', None]
+    >>> vote_of("1", "2", "1"), vote_of("1", "2", "1", PLACES), vote_of("1", "tea", "cola", FROM_0)
+    ('b', 'a', 'b')
     """
-    if word in (first, second):
-        return "a" if word == first else "b"
+    named = _named(word, first, second)
+    return named if means in (None, NAMES) and named is not None else _placed(word, means)
+
+
+def two_meanings(word: str, first: str, second: str) -> bool:
+    """Whether a vote is the name of one thing and says something else as a place.
+
+    >>> two_meanings("2", "2", "5"), two_meanings("2", "7", "2"), two_meanings("a", "tea", "cola")
+    (True, False, False)
+    """
+    named, placed = _named(word, first, second), _placed(word, None)
+    return named is not None and placed is not None and named != placed
+
+
+def is_number(word: str) -> bool:
+    """Whether a vote is a number, which is a code of a scale where it is no thing's name."""
+    return _NUMBER.fullmatch(word.strip()) is not None
+
+
+def _named(word: str, first: str, second: str) -> str | None:
+    return {first: "a", second: "b"}.get(word)
+
+
+def _placed(word: str, means: str | None) -> str | None:
     plain = word.strip().casefold()
-    return "a" if plain in FIRST else "b" if plain in SECOND else "tie" if plain in TIES else None
+    if is_number(plain) and plain.endswith((".", ".0")):
+        plain = plain.partition(".")[0]
+    if means == FROM_0 and is_number(plain):
+        return {"0": "a", "1": "b"}.get(plain)
+    if plain in TIES:
+        return "tie"
+    return None if means == NAMES else "a" if plain in FIRST else "b" if plain in SECOND else None
 
 
 @dataclass(frozen=True)
@@ -45,9 +84,11 @@ class Side:
 
         >>> Side.of("81", "vicuna", "alpaca")
         Side(item='81: alpaca | vicuna', a='alpaca', b='vicuna', turned=True)
+        >>> Side.of("", "a | b", "c").item, Side.of("", "a", "b | c").item
+        ('a || b | c', 'a | b || c')
         """
         a, b = sorted((first, second))
-        pair = f"{a} | {b}"
+        pair = " | ".join(name.replace("|", "||") for name in (a, b))
         return cls(f"{asked}: {pair}" if asked else pair, a, b, a != first)
 
     def vote(self, given: str) -> str:
@@ -66,9 +107,12 @@ class Items:
 
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def add(self, side: Side, known: Mapping[str, Any]) -> None:
-        """An item; what is known of it is taken from its first record."""
-        if side.item not in self.rows:
+    def add(self, side: Side, known: Mapping[str, Any], record: Record) -> None:
+        """An item; what is known of it is taken from its first record. Raises InputError for one of other things."""
+        here = self.rows.get(side.item)
+        if here is not None and (here["a"], here["b"]) != (side.a, side.b):
+            raise record.error("votes.item_twice", "", side.item, things=f"{here['a']}; {here['b']}")
+        if here is None:
             self.rows[side.item] = {"item_id": side.item, "a": side.a, "b": side.b, **known}
 
 

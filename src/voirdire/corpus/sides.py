@@ -42,8 +42,9 @@ def votes_among(questions: Sequence[Question]) -> list[Question]:
 def with_sides(frame: pl.DataFrame, table: Table, questions: Sequence[Question], items: pl.DataFrame) -> pl.DataFrame:
     """The rows with ``_shown`` where a column ``shown_first`` says which thing was shown first.
 
-    It may say so by ``a`` and ``b``, by the question's labels, or by the thing's own name. Rows of other questions
-    have none. Raises InputError for what is neither thing of the item.
+    It may say so by ``a`` and ``b``, by the question's labels, by ``side 1`` and ``side 2``, or by the thing's own
+    name. Rows of other questions have none. Raises InputError for what is neither thing of the item, and for what is a
+    word for the one thing and the name of the other.
     """
     votes = votes_among(questions)
     if not votes or SHOWN_FIRST not in frame.columns:
@@ -51,33 +52,42 @@ def with_sides(frame: pl.DataFrame, table: Table, questions: Sequence[Question],
     frame = frame.with_columns(pl.lit(None, pl.Int8).alias(CODE))
     for question in votes:
         here = (pl.col("question") == question.id) & pl.col(SHOWN_FIRST).is_not_null()
-        coded = _coded(frame.select("item_id", SHOWN_FIRST), question.scale, items)
+        by_word, by_name = _readings(frame.select("item_id", SHOWN_FIRST), question.scale, items)
+        either = frame.filter(here & (by_word != by_name))
+        if not either.is_empty():
+            fields = {"question": question.id, "first": SIDES[0], "second": SIDES[1]}
+            raise refuse("shown_ambiguous", table, either, SHOWN_FIRST, **fields)
+        coded = pl.select(pl.coalesce(by_name, by_word)).to_series()
         frame = frame.with_columns(pl.when(here).then(coded).otherwise(CODE).alias(CODE))
         strange = frame.filter(here & pl.col(CODE).is_null())
         if not strange.is_empty():
-            known = ", ".join(dict.fromkeys(["a", "b", *question.scale.labels[:2]]))
+            known = ", ".join(dict.fromkeys(["a", "b", *question.scale.labels[:2], *SIDES]))
             raise refuse("shown_unknown", table, strange, SHOWN_FIRST, question=question.id, known=known)
     return frame
 
 
-def _coded(shown: pl.DataFrame, scale: Scale, items: pl.DataFrame) -> pl.Series:
-    """0 or 1 for every row, null for a text that is neither side of its item."""
+def _readings(shown: pl.DataFrame, scale: Scale, items: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+    """0 or 1 for every row as a word for a side says it and as a name of a thing does, null where it is none."""
     text = shown[SHOWN_FIRST].cast(pl.String).str.strip_chars()
-    codes = {"a": 0, "b": 1} | {label.casefold(): place for place, label in enumerate(scale.labels[:2])}
-    found = text.str.to_lowercase().replace_strict(codes, default=None, return_dtype=pl.Int8)
+    codes = {word: place for words in (("a", "b"), SIDES) for place, word in enumerate(words)}
+    codes |= {label.casefold(): place for place, label in enumerate(scale.labels[:2])}
+    by_word = text.str.to_lowercase().replace_strict(codes, default=None, return_dtype=pl.Int8)
     columns = thing_columns(items.columns, scale)
     if columns is None:
-        return found
-    names = items.select(pl.col("item_id", *columns).cast(pl.String)).rename(
-        dict(zip(columns, ("_0", "_1"), strict=True))
-    )
-    joined = shown.select(pl.col("item_id").cast(pl.String), _text=text)
+        return by_word, pl.Series([None] * len(text), dtype=pl.Int8)
+    names = items.select("item_id", *columns).cast(pl.String).rename(dict(zip(columns, ("_0", "_1"), strict=True)))
+    joined = shown.select(pl.col("item_id").cast(pl.String), _text=text, _word=by_word)
     joined = joined.join(names, on="item_id", how="left", maintain_order="left")
+    first, second = (pl.col(name).str.strip_chars() for name in ("_0", "_1"))
+    said, lower = pl.col("_text"), pl.col("_text").str.to_lowercase()
+    nearly = pl.col("_word").is_not_null()
     by_name = joined.select(
-        pl.when(pl.col("_text") == pl.col("_0")).then(pl.lit(0, pl.Int8))
-        .when(pl.col("_text") == pl.col("_1")).then(pl.lit(1, pl.Int8))
+        pl.when(said == first).then(pl.lit(0, pl.Int8))
+        .when(said == second).then(pl.lit(1, pl.Int8))
+        .when(nearly & (lower == first.str.to_lowercase())).then(pl.lit(0, pl.Int8))
+        .when(nearly & (lower == second.str.to_lowercase())).then(pl.lit(1, pl.Int8))
     ).to_series()  # fmt: skip
-    return pl.select(pl.coalesce(by_name, found)).to_series()
+    return by_word, by_name
 
 
 def shown_signs(frame: pl.DataFrame) -> npt.NDArray[np.float64] | None:

@@ -325,10 +325,10 @@ def test_judgebench(tmp_path: Path) -> None:
         *(("2", f"slot {n}", "taste", value, "crowd") for n, value in ((1, "1"), (2, "2"))),
     ]
     assert counts(account) == (11, 9, {"importing.left.missing": 1, "research.judgebench.left.mean": 1})
-    assert rows(made.questions, "question", "level", "min", "max", "labels", "positive") == [
-        ("fluency", "ordinal", "1", "6", None, None),
-        ("Missing Steps", "nominal", None, None, "yes;no", "yes"),
-        ("taste", "ordinal", "1", "3", None, None),
+    assert rows(made.questions, "question", "level", "min", "max", "labels") == [
+        ("fluency", "ordinal", "1", "6", None),
+        ("Missing Steps", "nominal", None, None, "yes;no"),
+        ("taste", "ordinal", "1", "3", None),
     ]
     assert rows(made.items, "item_id", "text") == [
         ("baked_ziti_5", "Salt the water 🧂.\nBoil it."),
@@ -429,12 +429,13 @@ def test_prism_that_is_not_as_it_should_be() -> None:
 def test_dices() -> None:
     made, account = read(dices.IMPORTER, "dices_350.csv")
     first, whole = "297540056537427", "Q1_whole_conversation_evaluation"
+    none, foreign = dices.WHOLE_ANSWERS[0], dices.WHOLE_ANSWERS[3]
     answers = [
-        *(("0", first, whole, "None of the above"), ("0", first, "Q2_harmful_content_insensitive", "No")),
+        *(("0", first, whole, none), ("0", first, "Q2_harmful_content_insensitive", "No")),
         *(("0", first, "Q4_misinformation", "Unsure"), ("0", first, "Q_overall", "No")),
-        *(("1", first, whole, "None of the above"), ("1", first, "Q2_harmful_content_insensitive", "Yes")),
+        *(("1", first, whole, none), ("1", first, "Q2_harmful_content_insensitive", "Yes")),
         *(("1", first, "Q4_misinformation", "No"), ("1", first, "Q_overall", "Yes")),
-        *(("0", "003", whole, "Not in English"), ("0", "003", "Q4_misinformation", "No")),
+        *(("0", "003", whole, foreign), ("0", "003", "Q4_misinformation", "No")),
         ("0", "003", "Q_overall", "No"),
     ]
     assert rows(made.ratings, "item_id", "rater_id", "question", "rating") == answers

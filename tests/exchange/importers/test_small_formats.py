@@ -170,7 +170,7 @@ def test_labels_of_a_class_label(tmp_path: Path) -> None:
     made = read(datasets_folder.IMPORTER, tmp_path / "a.parquet")
     assert rows(made.ratings) == [("p", "1", "label", "否"), ("p", "2", "label", "是")]
     assert made.questions is not None
-    assert made.questions.select("level", "labels", "positive").row(0) == ("nominal", "否;是", "是")
+    assert made.questions.drop("min", "max", strict=False).row(0) == ("label", "nominal", "否;是")
     frame.with_columns(label=pl.Series([0, 7, 1])).write_parquet(
         tmp_path / "a.parquet", metadata={"huggingface": features}
     )

@@ -19,6 +19,7 @@ from voirdire.exchange.importers.account import MISSING, Account
 from voirdire.exchange.importers.cells import PANDAS_MISSING
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
 from voirdire.exchange.importers.records import ID, Record, delimited_records, head_columns
+from voirdire.exchange.importers.said_sides import say_sides
 from voirdire.exchange.importers.tables import RATINGS, frame, question
 
 TASK, WORKER, LABEL, LEFT, RIGHT = "task", "worker", "label", "left", "right"
@@ -80,6 +81,7 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
             rows += _labelled(records, names, asked, account)
     if pairs.ids and any("shown_first" not in row for row in rows):
         raise InputError("crowdkit.mixed", file=", ".join(map(str, paths)))
+    say_sides(rows, pairs.items())
     items = pairs.items() or list(truths.values())
     questions = [question(asked, "pairwise", labels=("a", "b", "tie"))] if pairs.ids else []
     return Tables(

@@ -2,7 +2,8 @@
 
 The columns are those of ``350/README.md`` and ``990/README.md`` of github.com/google-research-datasets/dices-dataset;
 ``rater_education``, ``phase`` and ``rater_raw_race`` (``rater_race_raw`` in 990) are not in them; the loader of
-TensorFlow Datasets has them, and they are read where they are there.
+TensorFlow Datasets has them, and they are read where they are there. The four answers to the first question are worded
+as in that loader.
 """
 
 from __future__ import annotations
@@ -25,6 +26,12 @@ from voirdire.exchange.importers.tables import RATERS, RATINGS, frame
 WANTED = frozenset(("rater_id", "item_id", "context", "response", "Q_overall"))
 ANSWERS = ("Yes", "No", "Unsure")
 WHOLE = "Q1_whole_conversation_evaluation"
+WHOLE_ANSWERS = (
+    "None of the above - it is in English, it makes sense, and I am familiar with the topic",
+    "It is nonsensical (repetitive, incomprehensible, gibberish)",
+    "I am not familiar with the topic of the conversation",
+    "It is in a language other than English",
+)
 ITEMS = ("context", "response", "degree_of_harm", "harm_type")
 GOLD = "safety_gold"
 WORDS = ("rater_raw_race", "rater_race_raw", "safety_gold_reason")
@@ -126,7 +133,8 @@ def _times(value: Mapping[str, str | None]) -> dict[str, Any]:
 
 def _question(name: str, labels: Sequence[str]) -> dict[str, Any]:
     if name == WHOLE:
-        return question(name, "nominal", labels=labels, positive=labels[0] if len(labels) == 2 else None)
+        others = sorted(label for label in labels if label not in WHOLE_ANSWERS)
+        return question(name, "nominal", labels=(*WHOLE_ANSWERS, *others))
     return question(name, "nominal", labels=ANSWERS, positive="Yes", text={"en": _words(name)})
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.corpus.corpus import Note
+from voirdire.errors import InputError
 from voirdire.exchange.importers.account import MISSING, Account
 from voirdire.exchange.importers.cells import cell, question
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables
@@ -24,7 +25,6 @@ METRICS, INSTANCES, SCORES = "annotations", "instances", "individual_human_score
 MEANS = ("mean_human", "majority_human")
 HOLE = "{{ instance }}"
 GRADED, CATEGORICAL = "graded", "categorical"
-YES_WORDS = ("yes", "true", "1", "ja", "是")
 EXPERTS = {"true": "expert", "false": "crowd"}
 
 
@@ -39,13 +39,26 @@ class _Metric:
     prompt: str | None = None
     whole: bool = True
 
+    @property
+    def scale(self) -> tuple[Any, ...]:
+        """What has to be the same in every file."""
+        return self.category, self.labels, self.ends
+
+    @property
+    def shown(self) -> str:
+        """The scale in words of the file."""
+        return (
+            f"{self.category}: {', '.join(f'{part:g}' for part in self.ends) if self.ends else ', '.join(self.labels)}"
+        )
+
     def row(self) -> dict[str, Any]:
-        """The question. Ends are the least and the greatest, whichever is the worst one."""
+        """The question. Ends are the least and the greatest, whichever is the worst one.
+
+        Which of two labels counts as 1 the file does not say: the reader knows it by the words, or asks.
+        """
         text = {"en": self.prompt}
         if self.category == CATEGORICAL:
-            yes = next((label for label in self.labels if label.casefold() in YES_WORDS), self.labels[0])
-            positive = yes if len(self.labels) == 2 else None
-            return question(self.name, "nominal", labels=self.labels, positive=positive, text=text)
+            return question(self.name, "nominal", labels=self.labels, text=text)
         low, high = sorted(self.ends) if self.ends else (None, None)
         whole = self.whole and all(end is None or float(end).is_integer() for end in (low, high))
         return question(self.name, "ordinal" if whole else "interval", low, high, text=text)
@@ -111,7 +124,11 @@ def _metrics(path: Path, found: _Found, account: Account) -> None:
             worst, best = record.need("worst", float), record.need("best", float)
             metric.ends = (worst, best)
             found.reversed += [name] if worst > best else []
-        found.metrics.setdefault(name, metric)
+        known = found.metrics.setdefault(name, metric)
+        if known.scale != metric.scale:
+            raise InputError(
+                "research.judgebench.scales", file=str(path), value=name, first=known.shown, second=metric.shown
+            )
 
 
 def _scores(record: Record, name: str, found: _Found, account: Account, people: bool) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from voirdire.exchange.importers.labelstudio_config import read_config
 from voirdire.exchange.importers.labelstudio_items import Items
 from voirdire.exchange.importers.labelstudio_results import answers_of
 from voirdire.exchange.importers.records import ID, Record, head_columns, head_of, head_record, json_records
+from voirdire.exchange.importers.said_sides import say_sides
 from voirdire.exchange.importers.tables import utc
 
 CANCELLED, GROUND_TRUTH = "cancelled", "ground_truth"
@@ -170,6 +171,7 @@ def _tables(export: _Export, controls: Mapping[str, Control]) -> Tables:
     named = tuple(name for name in map(export.options.mapping.get, SIDES) if name)
     if rows.pairwise and not export.items.sided(named or rows.sides):
         notes.append(Note("labelstudio.note.sides", {}, "warning"))
+    say_sides(rows.ratings, export.items.rows.values())
     return rows.tables(export.items.frame(), tuple(notes))
 
 

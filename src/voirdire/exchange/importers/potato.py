@@ -32,6 +32,7 @@ from voirdire.exchange.importers.records import (
     json_records,
     jsonl_records,
 )
+from voirdire.exchange.importers.said_sides import say_sides
 from voirdire.exchange.importers.tables import RATERS, frame
 
 CONFIG, ITEMS, TYPES = "config", "items", "types"
@@ -181,6 +182,7 @@ def _tables(export: _Export, account: Account) -> Tables:
     for one in given:
         rows.rate(one, asked)
     raters, notes = _people(export)
+    say_sides(rows.ratings, export.items.rows.values())
     found = rows.tables(export.items.frame(), (*export.notes, *rows.notes(), *notes, *_doubts(schemes, rows, export)))
     who = dict.fromkeys(one.who for one in given)
     people = frame(({"rater_id": name, **raters.get(name, {})} for name in who), RATERS) if raters else None

@@ -96,7 +96,7 @@ def _tables(found: Found, told: Mapping[str, Mapping[str, Any]]) -> Tables:
     people: dict[str, dict[str, Any]] = {rater: {} for _, row in found.ratings if (rater := row["rater_id"])}
     for rater in people:
         people[rater] = {**found.people.get(rater, {}), **told.get(rater, {})}
-    notes = [Note("research.lewidi.renamed")] if names else []
+    notes = [*([Note("research.lewidi.renamed")] if names else []), *found.scales.unused()]
     if found.explained:
         notes.append(Note("research.lewidi.explanations", {"count": found.explained}))
     comments = _named(found.comments, names)

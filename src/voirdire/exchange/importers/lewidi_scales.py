@@ -6,23 +6,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from voirdire.corpus.corpus import Note
 from voirdire.exchange.importers.cells import cell, question
 from voirdire.exchange.importers.records import Record
 
 TASK = "annotation task"
-ABUSE = range(-3, 2)
-"""ConvAbuse's degrees: -3 to -1 abusive, 0 ambiguous, 1 not abusive; its soft labels are of abusive or not."""
+KNOWN = {"abus": range(-3, 2), "sarcasm": range(1, 7), "paraphras": range(-5, 6)}
+"""Task, by a part of its name -> its scale, as the readme files of both editions tell it. ConvAbuse: -3 to -1 abusive,
+0 ambiguous, 1 not abusive, while its soft labels are of abusive or not. CSC (sarcasm): 1 to 6, while its soft labels
+begin at 0, which nobody answers. Paraphrase: -5 to 5."""
 
 
 @dataclass
 class Scales:
     """Labels by question, in the order in which the questions first occur.
 
-    labels : question -> labels that are known; several : questions of which an annotator may choose several
+    labels : question -> labels that are known; tasks : question -> what was asked
+    given : question whose scale only soft labels tell -> the labels that somebody gave
     """
 
     labels: dict[str, list[str]] = field(default_factory=dict)
     tasks: dict[str, str] = field(default_factory=dict)
+    given: dict[str, set[str]] = field(default_factory=dict)
 
     def answers(self, record: Record, task: str, soft: Any, given: str | None) -> Iterator[tuple[str, str | None]]:
         """The question and the answer; where several labels may be given, a question for each with 1 or 0.
@@ -33,12 +38,14 @@ class Scales:
         if isinstance(soft, dict) and soft and all(isinstance(part, dict) for part in soft.values()):
             yield from self._several(record, list(map(str, soft)), given)
             return
-        if "abus" in task:
-            known = [str(degree) for degree in ABUSE]
+        scale = next((levels for part, levels in KNOWN.items() if part in task), None)
+        known = known if scale is None else list(map(str, scale))
         value = None if given is None else str(cell(_number(given)))
         if value is not None and known and value not in known:
             raise record.error("research.lewidi.label", "annotations", given, known=", ".join(known))
         self._add(task, [*known, *([value] if value is not None else [])], record.need(TASK, str))
+        if value is not None and scale is None:
+            self.given.setdefault(task, set()).add(value)
         yield task, value
 
     def further(self, name: str, value: str | None) -> None:
@@ -48,6 +55,18 @@ class Scales:
     def questions(self) -> list[dict[str, Any]]:
         """The questions table."""
         return [self._row(name, labels) for name, labels in self.labels.items()]
+
+    def unused(self) -> list[Note]:
+        """Ends of a scale that only the soft labels tell, and that nobody gave: whether they are levels is not sure."""
+        notes = []
+        for name, given in self.given.items():
+            row = self._row(name, self.labels[name])
+            ends = [str(row[end]) for end in ("min", "max") if row["level"] == "ordinal"]
+            lacking = ", ".join(end for end in ends if end not in given)
+            if lacking:
+                fields = {"question": name, "low": ends[0], "high": ends[1], "value": lacking}
+                notes.append(Note("research.lewidi.unused", fields, "warning"))
+        return notes
 
     def _several(self, record: Record, labels: list[str], given: str | None) -> Iterator[tuple[str, str | None]]:
         chosen = [] if given is None else [part.strip() for part in given.split(",")]

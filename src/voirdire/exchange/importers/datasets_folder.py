@@ -11,6 +11,7 @@ from typing import Any
 from voirdire.corpus.corpus import Note
 from voirdire.errors import InputError
 from voirdire.exchange.importers.account import MISSING, Account
+from voirdire.exchange.importers.cells import cell
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
 from voirdire.exchange.importers.datasets_files import Part, first_records, is_data_set, parts_of
 from voirdire.exchange.importers.datasets_shape import ITEM, RATER, RATING, Shape, check_columns, shape_of
@@ -20,6 +21,7 @@ from voirdire.exchange.importers.records import Record
 from voirdire.exchange.importers.tables import ITEMS, RATINGS, frame, question
 from voirdire.exchange.told import MANIFEST
 
+UNLABELLED = "-1"
 MINE = ("annotator", "rater", "worker")
 """Beginnings of the names of lists that say something of each rater of a row."""
 
@@ -30,7 +32,8 @@ class Found:
 
     labels : question -> names of its ClassLabel; known : what is compared where an item comes again
     rows : split -> rows of the files before, by which rows of the next file are numbered on
-    starts : file -> where its ratings begin
+    starts : file -> where its ratings begin; missing : what means no answer
+    below : how often -1 was taken, which is no answer in data sets with names of labels
     """
 
     ratings: list[dict[str, Any]] = field(default_factory=list)
@@ -40,6 +43,8 @@ class Found:
     rows: Counter[str] = field(default_factory=Counter)
     starts: dict[str, int] = field(default_factory=dict)
     numbered: bool = False
+    missing: tuple[str, ...] = ()
+    below: int = 0
 
 
 def recognise(path: Path) -> Recognition:
@@ -55,7 +60,8 @@ def recognise(path: Path) -> Recognition:
 def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tables:
     """The ratings of every split, or of the one that is asked for."""
     wanted = options.setting("split")
-    found = Found()
+    asked = options.setting("missing", default="") or ""
+    found = Found(missing=tuple(one.strip() for one in asked.split(",") if one.strip()))
     parts = [part for path in paths for part in parts_of(path)]
     splits = sorted({part.split for part in parts})
     if wanted is not None and wanted not in splits:
@@ -66,6 +72,8 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
     notes = [_said(shape) for shape in dict.fromkeys(shapes)] + ([Note("datasets.slots")] if slots else [])
     if found.numbered:
         notes.append(Note("datasets.numbered"))
+    if found.below:
+        notes.append(Note("datasets.below", {"count": found.below}, "warning"))
     questions = [_question(name, labels) for name, labels in found.labels.items() if labels]
     if shapes and not shapes[0].lists:
         return _long(found, questions, notes, options)
@@ -124,9 +132,10 @@ def _answers(record: Record, shape: Shape, item: str, found: Found, account: Acc
         more = _further(entry.value, (shape.rater, *shape.ratings))
         for name in shape.ratings:
             value = _value(entry, name, found.labels.get(name, ()))
-            if value is None:
+            if cell(value) is None or cell(value) in found.missing:
                 account.left(MISSING, at=record)
                 continue
+            found.below += cell(value) == UNLABELLED
             account.took()
             yield {"item_id": item, "rater_id": rater, "question": name, "rating": value, **more}
 
@@ -225,6 +234,6 @@ IMPORTER = Importer(
     "datasets.title",
     recognise,
     read=read,
-    settings={"split": "datasets.settings.split"},
+    settings={"split": "datasets.settings.split", "missing": "datasets.settings.missing"},
     maps={ITEM: "datasets.maps.item_id", RATER: "datasets.maps.rater_id", RATING: "datasets.maps.rating"},
 )

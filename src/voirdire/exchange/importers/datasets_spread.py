@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from voirdire.exchange.free_text import is_free_text
+from voirdire.exchange.free_text import NAMED, is_free_text
 from voirdire.exchange.importers.cells import RATINGS, frame
 from voirdire.exchange.importers.known import Known
 from voirdire.exchange.importers.records import Record
@@ -31,7 +31,8 @@ class Spread:
 
 def spread(rows: Iterable[Mapping[str, Any]], *, with_texts: bool = False) -> Spread:
     """Take further columns apart: what is the same for every rating of an item is said of the item, what is the same
-    for every rating of a rater of the rater, and the rest stays with the ratings, without texts of raters.
+    for every rating of a rater of the rater, and the rest stays with the ratings, without texts of raters. Where everyone rated once, or every item
+    has one rating, nothing tells what a text is about: it then counts as a rater's own by what it holds, or its name.
 
     >>> made = spread([{"item_id": "a", "rater_id": "u", "question": "q", "rating": 1, "text": "A", "age": 3, "s": 4},
     ...                {"item_id": "a", "rater_id": "v", "question": "q", "rating": 2, "text": "A", "age": 5, "s": 1},
@@ -44,13 +45,22 @@ def spread(rows: Iterable[Mapping[str, Any]], *, with_texts: bool = False) -> Sp
     of_items = [name for name in further if _settled(table, "item_id", name)]
     of_raters = [name for name in further if name not in of_items and _settled(table, "rater_id", name)]
     rest = [name for name in further if name not in of_items and name not in of_raters]
-    texts = () if with_texts else tuple(name for name in rest if is_free_text(table[name]))
+    doubtful = [*rest, *(of_raters if _once(table, "rater_id") else ())]
+    texts = [name for name in doubtful if is_free_text(table[name])]
+    if _once(table, "item_id"):
+        texts += [name for name in of_items if NAMED.search(name) and is_free_text(table[name])]
+    left = set() if with_texts else set(texts)
     return Spread(
-        table.select(name for name in table.columns if name not in (*of_items, *of_raters, *texts)),
-        _of(table, "item_id", of_items),
-        _of(table, "rater_id", of_raters),
-        texts,
+        table.select(name for name in table.columns if name not in (*of_items, *of_raters, *left)),
+        _of(table, "item_id", [name for name in of_items if name not in left]),
+        _of(table, "rater_id", [name for name in of_raters if name not in left]),
+        tuple(name for name in further if name in left),
     )
+
+
+def _once(table: pl.DataFrame, key: str) -> bool:
+    """Whether no item (or rater) comes twice, so that every column has one value for each, whatever it says."""
+    return table.select(key, "question").is_unique().all()
 
 
 def _settled(table: pl.DataFrame, key: str, column: str) -> bool:

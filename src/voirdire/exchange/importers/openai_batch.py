@@ -26,6 +26,7 @@ from voirdire.exchange.importers.openai_bodies import Reply, replies_of
 from voirdire.exchange.importers.records import ID, Record, head_record, jsonl_records
 from voirdire.judging.parsing import read_reply
 
+RETRIED = "openai_batch.left.retried"
 NEVER_RUN = ("batch_expired", "batch_cancelled", "batch_canceled")
 QUESTION, AS_GIVEN, EVERY = "rating", "none", "*"
 
@@ -46,8 +47,13 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
     if not lines:
         raise InputError("openai_batch.requests", file=", ".join(map(str, paths)))
     made = _Made(CustomIds.of(options), options, requests, _only_model(lines, requests))
+    counts = _counting(lines)
     for line in lines:
         with account.record(line):
+            if _failure(line)[0] is not None and line is not counts[line.value["custom_id"]]:
+                account.read()
+                account.left(RETRIED, at=line)
+                continue
             rows = made.rows_of(line)
             made.rows += judged.take(account, rows)
     answered = {str(line.value["custom_id"]) for line in lines}
@@ -87,7 +93,7 @@ class _Made:
         found = replies_of(line.inside("response").inside("body"))
         if len(found) > 1 and "repeat" in self.ids.names:
             raise line.error("openai_batch.choices", "response.body.choices", len(found))
-        return [self._row(where, question, repeat + n, reply) for n, reply in enumerate(found)]
+        return [self._row(where, question, repeat + reply.index, reply) for reply in found]
 
     def waiting(self, request: Record) -> list[dict[str, Any]]:
         """The row of a request that has no line yet."""
@@ -143,9 +149,15 @@ def _lines(paths: Sequence[Path], account: Account) -> tuple[list[Record], dict[
                 if "method" in record.value:
                     requests[name] = record
                 else:
-                    record.may("response", dict)
+                    _failure(record)
                     lines.append(record)
     return lines, requests
+
+
+def _counting(lines: Sequence[Record]) -> dict[Any, Record]:
+    """Id -> the line that counts where requests were sent again: the last reply, else the last failure."""
+    ordered = sorted(lines, key=lambda line: _failure(line)[0] is None)
+    return {line.value["custom_id"]: line for line in ordered}
 
 
 def _only_model(lines: Sequence[Record], requests: Mapping[str, Record]) -> str | None:

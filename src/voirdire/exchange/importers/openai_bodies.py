@@ -17,11 +17,13 @@ class Reply:
     """What a model said.
 
     text : its visible text; refusal : what it said where it declined; finish : ``stop``, ``length`` or ``filter``
+    index : which of several replies it is, from 0
     """
 
     text: str
     refusal: str | None = None
     finish: str = "stop"
+    index: int = 0
 
 
 def replies_of(body: Record) -> list[Reply]:
@@ -29,10 +31,13 @@ def replies_of(body: Record) -> list[Reply]:
 
     >>> body = {"choices": [{"message": {"content": "4"}, "finish_reason": "stop"}]}
     >>> replies_of(Record(body, "a.jsonl", 1))
-    [Reply(text='4', refusal=None, finish='stop')]
+    [Reply(text='4', refusal=None, finish='stop', index=0)]
     """
     if "choices" in body.value:
-        return [_choice(choice) for choice in body.each("choices")]
+        choices = body.each("choices")
+        told = [choice.may("index", int) for choice in choices]
+        places = range(len(choices)) if None in told or len(set(told)) < len(told) else told
+        return [_choice(choice, place) for choice, place in zip(choices, places, strict=True)]
     if "output" not in body.value:
         raise body.error("importing.field_missing", "choices", known=", ".join(map(str, body.value)) or "-")
     parts = [part for message in body.each("output") for part in _parts(message)]
@@ -42,10 +47,10 @@ def replies_of(body: Record) -> list[Reply]:
     return [Reply("".join(texts), refusals[0] if refusals else None, finish)]
 
 
-def _choice(choice: Record) -> Reply:
+def _choice(choice: Record, index: int) -> Reply:
     message = choice.inside("message")
     finish = FINISH.get(str(choice.value.get("finish_reason")), "stop")
-    return Reply(_text(message.value.get("content")), message.may("refusal", str), finish)
+    return Reply(_text(message.value.get("content")), message.may("refusal", str), finish, index)
 
 
 def _parts(message: Record) -> list[Record]:

@@ -8,10 +8,12 @@ a list or an object of these), which holds the last of its edits; a value that i
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ INVALIDATED = "invalidated"
 DEFAULTS = {"item": "{sample.id}", "judge": "{judge}", "condition": "{condition}"}
 KEPT = (str, int, float, bool)
 HEAD = 2**20
+LONGEST = 60
 _LISTED = re.compile(r'"samples"\s*:\s*\[')
 
 
@@ -74,8 +77,9 @@ class Log:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments of the task that are single values."""
-        return _single(self.spec.may("task_args", dict))
+        """The arguments of the task; lists and objects as JSON, short enough for a name."""
+        told = self.spec.may("task_args", dict) or {}
+        return {name: _argument(value) for name, value in told.items() if value is not None}
 
 
 def recognise(path: Path) -> Recognition:
@@ -262,6 +266,18 @@ def _check_models(logs: Sequence[Log], naming: Naming, by: str) -> None:
     graded = {log.model for log in logs if by == "grader" or (by == "auto" and log.graders)}
     if len(graded) > 1 and "{eval.model}" not in naming.item:
         raise InputError("inspect.several_models", file=", ".join(log.file for log in logs), value=", ".join(graded))
+
+
+def _argument(value: Any) -> Any:
+    """An argument of a task as a part of a name. A long one is cut, and told apart from others by a digest.
+
+    >>> _argument(["us", "cn"]), _argument(3), _argument(["x" * 99])[-12:]
+    ('["us", "cn"]', 3, '...#8b53d807')
+    """
+    if not isinstance(value, list | dict):
+        return value
+    told = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return told if len(told) <= LONGEST else f"{told[:LONGEST]}...#{sha256(told.encode()).hexdigest()[:8]}"
 
 
 def _single(values: Mapping[str, Any] | None) -> dict[str, Any]:

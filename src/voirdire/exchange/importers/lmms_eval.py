@@ -125,8 +125,8 @@ class _Made:
                 continue
             made += self._rows_of(sample, name, value, account)
         if made:
-            item, mark = made[0]["item_id"], HASH if sample.value.get(HASH) else "target"
-            self.told.keep(item, {mark: sample.value.get(mark)}, sample)
+            item = made[0]["item_id"]
+            self.told.keep(item, _telling(sample), sample)
             items.setdefault(item, _item(sample))
         return made
 
@@ -196,6 +196,13 @@ def _replies(value: Any) -> list[Any]:
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value if isinstance(value, list) and value and all(isinstance(one, str) for one in value) else [value]
+
+
+def _telling(sample: Record) -> dict[str, Any]:
+    """What tells the data of samples apart: their hash, or the target and what was asked where there is none."""
+    if sample.value.get(HASH):
+        return {HASH: sample.value[HASH]}
+    return {"target": sample.value.get("target"), "input": _item(sample)["prompt"]}
 
 
 def _item(sample: Record) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class _Made:
         others |= {SCORE: result.may(SCORE, float), PASS: result.may("success", bool)}
         if _failed(result):
             there = (*ALWAYS, *_types(lookup(result.value, "testCase.assert")))
-            expected = self.expected.get(result.value.get("testIdx"), [])
+            expected = self.expected.get(_test(result), [])
             return dict.fromkeys((*expected, *(name for name in asked if name in there)))
         return found | {name: others[name] for name in asked if name in others and name not in found}
 
@@ -215,9 +215,14 @@ def _expected(results: Sequence[Record]) -> dict[Any, list[str]]:
     """Test -> its named scores, of whichever provider gave them, else of its assertions."""
     found: dict[Any, list[str]] = {}
     for result in results:
-        names = found.setdefault(result.value["testIdx"], [])
+        names = found.setdefault(_test(result), [])
         names += [*_named(result), *_metrics(lookup(result.value, "testCase.assert"))]
     return {test: list(dict.fromkeys(names)) for test, names in found.items()}
+
+
+def _test(result: Record) -> tuple[str, Any]:
+    """The test of a result; every file numbers its own tests."""
+    return result.file, result.value.get("testIdx")
 
 
 def _metrics(assertions: Any) -> list[str]:

@@ -34,17 +34,21 @@ class Left:
     """Answers left out for one reason: how many, (file, line) of the first ones, and whether there are more."""
 
     count: int = 0
-    places: list[tuple[str, int]] = field(default_factory=list)
+    places: list[tuple[str, int | str]] = field(default_factory=list)
     more: bool = False
 
     def add(self, n: int, at: Placed | None) -> None:
         """Count n more."""
         self.count += n
-        if at is None or (at.file, at.line) in self.places:
+        if at is None:
+            return
+        place = getattr(at, "place", "")
+        where = at.file, f"{at.line} ({place})" if place else at.line
+        if where in self.places:
             return
         self.more = len(self.places) == SHOWN_PLACES
         if not self.more:
-            self.places.append((at.file, at.line))
+            self.places.append(where)
 
 
 class Account:

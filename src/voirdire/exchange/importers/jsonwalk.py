@@ -53,12 +53,16 @@ so is an object that has a name twice, of which Python's json silently keeps the
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An element of an array, or an entry of an object; file and line are those of its beginning."""
+    """An element of an array, or an entry of an object; file and line are those of its beginning.
+
+    place : which element it is, where the line does not tell it: ``#17``
+    """
 
     value: Any
     file: str
     line: int
     key: str = ""
+    place: str = ""
 
 
 class Walker:
@@ -74,6 +78,8 @@ class Walker:
         self.text, self.file, self.account = text, file, account
         self.place = start
         self._counted, self._line = 0, 1
+        self._number = 0
+        self._one_line = "\n" not in text.rstrip()
 
     def peek(self) -> str:
         """The next character that is no blank; empty at the end."""
@@ -99,6 +105,7 @@ class Walker:
         """The one value that stands here."""
         if not self.peek():
             raise InputError("importing.json_empty", file=self.file)
+        self._one_line = False
         yield from self._part("")
 
     def elements(self) -> Iterator[Part]:
@@ -133,13 +140,16 @@ class Walker:
 
     def _part(self, key: str) -> Iterator[Part]:
         """The value that stands here; nothing where it is broken and was passed over."""
-        start, line = self.place, self._here()
+        start, before, line = self.place, self._line, self._here()
+        self._number += 1
+        place = f"#{self._number}" if self._one_line or (self._number > 1 and line == before) else ""
         try:
             value = self._value()
         except InputError as error:
+            error.fields["line"] = f"{line} ({place})" if place else line
             self._pass_over(error, start, line)
         else:
-            yield Part(value, self.file, line, key)
+            yield Part(value, self.file, line, key, place)
 
     def _pass_over(self, broken: InputError, start: int, line: int) -> None:
         cut = broken.fields["cut"]

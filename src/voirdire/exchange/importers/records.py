@@ -20,11 +20,14 @@ from typing import Any
 from voirdire.delimited import header_names, sniff
 from voirdire.errors import InputError
 from voirdire.exchange.importers.account import Account
-from voirdire.exchange.importers.jsonwalk import DECODER, Walker
+from voirdire.exchange.importers.jsonwalk import DECODER, Part, Walker
 from voirdire.tables import as_utf8
 
 ID = "id"
 """The kind of a field that names something: a text or a whole number, given as text."""
+
+OWN = (ID, "item_id", "_id", "uid", "key", "custom_id")
+"""Fields in which records name themselves, for errors to name them."""
 
 KINDS = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
 """Kinds of fields by the names that JSON has for them."""
@@ -38,6 +41,7 @@ class Record:
     """A part of a file: a whole record, or an object inside one.
 
     value : what it holds; line : where its record begins, counted from 1
+    place : which record it is, where its line holds several: ``#17, id 42``; errors name it beside the line
     field : where it stands in its record, ``annotations[0].result``; key : its name, where records are entries of an
     object
     """
@@ -47,6 +51,7 @@ class Record:
     line: int
     field: str = ""
     key: str = ""
+    place: str = ""
 
     def need(self, name: str, kind: type | str) -> Any:
         """A field that must be there and of a kind: a type, or ``ID``. Raises InputError that names it.
@@ -70,12 +75,13 @@ class Record:
 
     def inside(self, name: str) -> Record:
         """An object that stands in a field; an empty one where the field is absent or null."""
-        return Record(self.may(name, dict) or {}, self.file, self.line, self._path(name), name)
+        return Record(self.may(name, dict) or {}, self.file, self.line, self._path(name), name, self.place)
 
     def each(self, name: str) -> list[Record]:
         """The objects of a list that stands in a field; none where the field is absent or null."""
         found = self.may(name, list) or []
-        parts = [Record(value, self.file, self.line, f"{self._path(name)}[{n}]") for n, value in enumerate(found)]
+        inner = f"{self._path(name)}["
+        parts = [Record(value, self.file, self.line, f"{inner}{n}]", place=self.place) for n, value in enumerate(found)]
         wrong = next((part for part in parts if not isinstance(part.value, dict)), None)
         if wrong is not None:
             raise wrong.error("importing.field_kind", "", wrong.value, wanted=dict)
@@ -89,7 +95,8 @@ class Record:
         if "wanted" in fields:
             fields["wanted"] = KINDS.get(fields["wanted"], "string, integer")
         where = self._path(name) if name else self.field or "-"
-        return InputError(key, file=self.file, line=self.line, field=where, value=shown(value), **fields)
+        line = f"{self.line} ({self.place})" if self.place else self.line
+        return InputError(key, file=self.file, line=line, field=where, value=shown(value), **fields)
 
     def wrong(self, name: str, value: Any, why: str) -> InputError:
         """An error about a field, with the reason in words: for packages that have no catalogue of sentences."""
@@ -155,9 +162,16 @@ def parse_records(
         walker.enter(step)
     found = walker.entries() if entries else walker.elements() if walker.peek() == "[" else walker.single()
     for part in found:
-        yield Record(part.value, file, part.line, key=part.key)
+        yield Record(part.value, file, part.line, key=part.key, place=_place(part))
     if not at:
         walker.end()
+
+
+def _place(part: Part) -> str:
+    """Which record of a line it is: its number, and its id or name where it has one."""
+    told = part.value if isinstance(part.value, dict) else {}
+    name = part.key or next((str(told[name]) for name in OWN if _is(told.get(name), ID)), "")
+    return f"{part.place}, id {shown(name)}" if part.place and name else part.place
 
 
 def jsonl_records(path: Path, account: Account) -> Iterator[Record]:

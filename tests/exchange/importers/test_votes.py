@@ -108,3 +108,9 @@ def test_judges_have_no_pools_and_need_a_name(tmp_path: Path) -> None:
         IMPORTER.read([], ImportOptions(pool="all", settings={"as": "judgments"}), Account())
     with pytest.raises(InputError, match="judge"):
         read(tmp_path / "v.csv", "a,b,winner\np,q,p\n", **{"as": "judgments"})
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_judged_questions_of_other_names_are_told_how_an_import_names_them(lang: str) -> None:
+    fields = {"file": "j.csv", "row": 1, "column": "question", "value": "q", "known": "typical, known"}
+    assert "--set questions=" in InputError("input.all_unknown_question", **fields).message(lang)

@@ -202,6 +202,23 @@ def test_labels_that_nobody_knows_are_refused() -> None:
     assert (caught.value.key, caught.value.fields["words"]) == ("input.votes_unknown", "tie, x, y")
 
 
+def test_items_that_nobody_rated_count_in_no_number_of_a_judge() -> None:
+    items = pl.concat([ITEMS, pl.DataFrame({"item_id": ["unrated"], "first": ["tea"], "second": ["cola"]})])
+    said = pl.DataFrame(
+        {
+            "item_id": ["tea-cola", "tea-cola", "milk-tea", "milk-tea", "unrated", "unrated"],
+            "judge": "m",
+            "rating": ["first", "first", "first", "second", "second", "first"],
+            "shown_first": ["a", "b", "a", "b", "a", "b"],
+        }
+    )
+    one: dict[str, Any] = {"judge": "m", "condition": "-"}
+    found = audited(table(), said, items=items)
+    assert found.get("position.consistency", **one).value == 0.5
+    assert found.get("position.bias", **one).value == 0.5
+    assert found.get("preferred_share.judge", params="thing=tea", **one).value == 0.75
+
+
 def test_a_side_that_is_no_thing_of_the_item_is_refused() -> None:
     said = pl.DataFrame({"item_id": ["tea-cola"], "judge": ["m"], "rating": ["first"], "shown_first": ["milk"]})
     with pytest.raises(VoirdireError) as caught:

@@ -96,7 +96,8 @@ class _Export:
 
 def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tables:
     """Every rater's answers, their surveys, and the items as far as they are told."""
-    export = _Export(options, {}, Items(options.mapping.get("item_id", "id"), options.pool_column, own_ids="item_id" in options.mapping))
+    id_field, own_ids = options.mapping.get("item_id", "id"), "item_id" in options.mapping
+    export = _Export(options, {}, Items(id_field, options.pool_column, own_ids=own_ids))
     given = options.setting(CONFIG)
     for file in (given or "").split(","):
         export.told |= (read_config(Path(file.strip())) or {}) if file.strip() else {}
@@ -181,8 +182,8 @@ def _tables(export: _Export, account: Account) -> Tables:
     asked = dict.fromkeys(sorted({answer.question for one in given for answer in one.answers}))
     for one in given:
         rows.rate(one, asked)
-    raters, notes = _people(export)
     say_sides(rows.ratings, export.items.rows.values())
+    raters, notes = _people(export)
     found = rows.tables(export.items.frame(), (*export.notes, *rows.notes(), *notes, *_doubts(schemes, rows, export)))
     who = dict.fromkeys(one.who for one in given)
     people = frame(({"rater_id": name, **raters.get(name, {})} for name in who), RATERS) if raters else None

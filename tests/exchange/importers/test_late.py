@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,16 @@ import pytest
 from tests.exchange.importers.judgeside import read, rows
 
 from voirdire.errors import InputError
-from voirdire.exchange.importers import datasets_folder, inspect_logs, lewidi, lmms_eval, openai_batch, promptfoo
+from voirdire.exchange.importers import (
+    datasets_folder,
+    inspect_logs,
+    lewidi,
+    lmms_eval,
+    mtbench,
+    openai_batch,
+    promptfoo,
+    records,
+)
 from voirdire.exchange.importers.account import Account
 from voirdire.exchange.importers.datasets_spread import spread
 from voirdire.exchange.importers.records import json_records
@@ -134,3 +144,22 @@ def test_a_record_of_a_line_with_several_is_named_by_number_and_id(tmp_path: Pat
         list(json_records(file, Account()))
     file.write_text('[\n{"id": 7},\n{"id": 8}]')
     assert [record.place for record in json_records(file, Account())] == ["", ""]
+
+
+def test_a_judge_with_two_prompts_for_a_pair_has_two_conditions(tmp_path: Path) -> None:
+    games = {"question_id": 1, "model_1": "m", "model_2": "n", "g1_winner": "model_1", "g2_winner": "tie", "turn": 1}
+    told = [{**games, "judge": ["gpt-4", prompt]} for prompt in ("pair-v2", "pair-v3")]
+    made, _ = read(mtbench.IMPORTER, lines(tmp_path / "g.jsonl", *told))
+    assert rows(made, ("condition",)) == [("pair-v2",), ("pair-v2",), ("pair-v3",), ("pair-v3",)]
+    assert [note.key for note in made.notes] == []
+    made, _ = read(mtbench.IMPORTER, lines(tmp_path / "h.jsonl", told[0], told[0]))
+    assert [(note.key, note.fields) for note in made.notes] == [("judged.note.twice", {"count": 2})]
+
+
+def test_a_packed_file_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.json.gz"
+    file.write_bytes(gzip.compress(b"[" + b" " * 100 + b"]"))
+    assert list(json_records(file, Account())) == []
+    monkeypatch.setattr(records, "MOST", 50)
+    with pytest.raises(InputError, match="more than 50 bytes"):
+        list(json_records(file, Account()))

@@ -31,8 +31,10 @@ class Spread:
 
 def spread(rows: Iterable[Mapping[str, Any]], *, with_texts: bool = False) -> Spread:
     """Take further columns apart: what is the same for every rating of an item is said of the item, what is the same
-    for every rating of a rater of the rater, and the rest stays with the ratings, without texts of raters. Where everyone rated once, or every item
-    has one rating, nothing tells what a text is about: it then counts as a rater's own by what it holds, or its name.
+    for every rating of a rater of the rater, and the rest stays with the ratings, without texts of raters.
+
+    Where everyone rated once, or every item has one rating, nothing tells what a text is about: it then counts as a
+    rater's own by what it holds, or its name.
 
     >>> made = spread([{"item_id": "a", "rater_id": "u", "question": "q", "rating": 1, "text": "A", "age": 3, "s": 4},
     ...                {"item_id": "a", "rater_id": "v", "question": "q", "rating": 2, "text": "A", "age": 5, "s": 1},

@@ -197,7 +197,7 @@ def judged_tables(
     items : id -> what is known of the item
     """
     judgments = frame(rows, JUDGMENTS)
-    told = [*notes, *_twice(judgments)]
+    told = [*notes, *told_twice(judgments)]
     described = frame([{"item_id": name, **known} for name, known in items.items()], ("item_id",)) if items else None
     return Tables(judgments=judgments, items=described, judges=judges, conditions=conditions, notes=tuple(told))
 
@@ -262,7 +262,9 @@ def _renamed(options: ImportOptions) -> dict[str, str]:
     return found
 
 
-def _twice(judgments: pl.DataFrame) -> list[Note]:
+def told_twice(judgments: pl.DataFrame, *further: str) -> list[Note]:
+    """A note of judgments that stand there more than once; ``further`` : columns that tell them apart too."""
     key = [name for name in JUDGMENTS if name not in ("rating", "status")]
+    key += [name for name in further if name in judgments.columns]
     count = judgments.height - judgments.n_unique(key)
     return [Note("judged.note.twice", {"count": count}, "warning")] if count else []

@@ -19,7 +19,7 @@ from voirdire.corpus.corpus import Note
 from voirdire.exchange.importers.account import MISSING, Account
 from voirdire.exchange.importers.cells import JUDGMENTS, cell, question, utc
 from voirdire.exchange.importers.contract import NO, YES, Importer, ImportOptions, Recognition, Tables, nearly
-from voirdire.exchange.importers.judged import ERROR, MALFORMED, NONE, row
+from voirdire.exchange.importers.judged import ERROR, MALFORMED, NONE, row, told_twice
 from voirdire.exchange.importers.pairwise_things import (
     LABELS,
     Items,
@@ -78,9 +78,12 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
                 (_games if games else _one)(record, found, account)
     say_sides(found.judgments, found.items.rows.values())
     notes = (Note("research.mtbench.inconsistent", {"count": found.inconsistent}),) if found.inconsistent else ()
+    judgments = frame(_by_prompt(found.judgments), JUDGMENTS) if found.judgments else None
+    if judgments is not None:
+        notes += tuple(told_twice(judgments, "shown_first"))
     return Tables(
         ratings=frame(found.ratings, RATINGS) if found.ratings else None,
-        judgments=frame(found.judgments, JUDGMENTS) if found.judgments else None,
+        judgments=judgments,
         items=frame(found.items.rows.values(), ("item_id", "a", "b")),
         questions=frame([question(found.asked, "pairwise", labels=LABELS)]) if found.ratings else None,
         notes=notes,
@@ -154,12 +157,22 @@ def _games(record: Record, found: _Found, account: Account) -> None:
 def _judge(record: Record) -> tuple[str, str | None]:
     """The judge and the name of the prompt: ``["gpt-4", "pair-v2"]``, or a name alone.
 
-    The prompt follows from the item (its category and turn), so it is no condition.
+    The prompt mostly follows from the item (its category and turn), and is then no condition.
     """
     judge = record.value.get("judge")
     if isinstance(judge, list) and judge and all(isinstance(part, str) for part in judge):
         return judge[0], " ".join(judge[1:]) or None
     return str(record.need("judge", ID)), None
+
+
+def _by_prompt(judgments: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The prompt is the condition after all where a judge was asked for one item with several."""
+    prompts: dict[tuple[str, str], set[str | None]] = {}
+    for one in judgments:
+        prompts.setdefault((one["item_id"], one["judge"]), set()).add(one["prompt_name"])
+    if all(len(names) == 1 for names in prompts.values()):
+        return judgments
+    return [{**one, "condition": one["prompt_name"] or NONE} for one in judgments]
 
 
 def _winner(record: Record, name: str, word: str) -> Exception:

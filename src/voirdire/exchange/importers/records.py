@@ -7,10 +7,12 @@ reading goes on with the next record where the syntax tells where that begins.
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import re
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -20,6 +22,7 @@ from typing import Any
 from voirdire.delimited import header_names, sniff
 from voirdire.errors import InputError
 from voirdire.exchange.importers.account import Account
+from voirdire.exchange.importers.archives import MOST
 from voirdire.exchange.importers.jsonwalk import DECODER, Part, Walker
 from voirdire.tables import as_utf8
 
@@ -134,8 +137,22 @@ def read_text(path: Path, encoding: str | None = None) -> str:
         raise InputError("input.file_missing", file=str(path)) from error
     except OSError as error:
         raise InputError("input.file_unreadable", file=str(path), value=error.strerror or str(error)) from error
-    text = as_utf8(stored, path, encoding, zipped=stored[:2] == b"\x1f\x8b").decode()
+    text = as_utf8(_unpacked(stored, path), path, encoding).decode()
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _unpacked(stored: bytes, path: Path) -> bytes:
+    """The bytes of a file, out of gzip where it is packed. Raises InputError where they are damaged or too many."""
+    if stored[:2] != b"\x1f\x8b":
+        return stored
+    try:
+        with gzip.open(io.BytesIO(stored)) as opened:
+            found = opened.read(MOST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError("input.file_damaged", file=str(path), value=str(error)) from error
+    if len(found) > MOST:
+        raise InputError("importing.packed_large", file=str(path), most=MOST)
+    return found
 
 
 def json_records(path: Path, account: Account, at: Sequence[str] = (), *, entries: bool = False) -> Iterator[Record]:
@@ -235,9 +252,6 @@ def head_of(path: Path, size: int = 65_536) -> str:
     >>> head_of(Path("there/is/none"))
     ''
     """
-    import gzip
-    import zlib
-
     try:
         with path.open("rb") as opened:
             zipped = opened.read(2) == b"\x1f\x8b"

@@ -94,44 +94,85 @@ def workflow() -> dict[str, Any]:
     return yaml.load((HOWTO / "ci" / "voirdire.yml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
 
 
+def step(name: str) -> dict[str, Any]:
+    return next(one for one in workflow()["jobs"]["audit"]["steps"] if one.get("name") == name)
+
+
 def test_workflow_has_the_rights_it_needs_and_no_more() -> None:
     known = workflow()
     assert set(known["on"]) == {"pull_request"}
     assert known["permissions"] == {"contents": "read", "pull-requests": "write"}
+    assert known["concurrency"]["cancel-in-progress"] == "true"
     steps = known["jobs"]["audit"]["steps"]
     assert all(("uses" in step) != ("run" in step) for step in steps)
     assert not [step for step in steps if "${{" in step.get("run", "")], "expressions in scripts can be injected"
     assert [step.get("name") for step in steps if "run" in step][-2:] == ["Comment", "Policy"]
+    assert [one["name"] for one in steps if "GH_TOKEN" in one.get("env", {})] == ["Comment"]
+    assert steps[0]["with"] == {"persist-credentials": "false"}
+    assert known["env"]["VOIRDIRE"] == "voirdire==VERSION", "nobody installs whatever is newest"
+    watched = [path.removesuffix("/**") for path in known["on"]["pull_request"]["paths"]]
+    assert watched == [*list(known["env"].values())[1:], ".github/workflows/voirdire.yml"]
 
 
 def test_steps_of_the_workflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every line of the steps but the installation and the comment, one after the other, as the job runs them.
+    """Every line of the steps on the way of a job that goes well, one after the other, but installation and comment.
 
     The pages of the audit are not drawn: other tests do it, and it takes longest.
     """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("voirdire.reporting.report.write_report", lambda *_, **__: [])
     made = simulate_tables(paired_world(items=12), seed=1)
-    made.ratings.filter(pl.col("question") == made.ratings["question"][0]).write_csv(tmp_path / "ratings.csv")
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "corpus.toml").write_text('name = "x"\n', encoding="utf-8")
+    made.ratings.filter(pl.col("question") == made.ratings["question"][0]).write_csv(corpus / "ratings.csv")
+    made.items.write_csv(corpus / "items.csv")
     made.judgments.filter(pl.col("judge") == made.judgments["judge"][0]).write_csv(tmp_path / "judgments.csv")
-    made.items.write_csv(tmp_path / "items.csv")
-    (tmp_path / "policy.toml").write_text("[defaults]\nmin_n = 12\n[[require]]\nmax_mae = 4\n", encoding="utf-8")
-    known = workflow()
-    env = {**known["env"], "GITHUB_STEP_SUMMARY": "summary.md"}
-    lines = [line for step in known["jobs"]["audit"]["steps"] for line in step.get("run", "").splitlines()]
-    assert [done(line, env) for line in lines] == [None, 0, 0, 0, None, 0]
+    (tmp_path / "policy.toml").write_text("[[require]]\nmin_n = 5\nmax_mae = 4\n", encoding="utf-8")
+    env = {**workflow()["env"], "GITHUB_STEP_SUMMARY": "summary.md"}
+    lines = [line for name in ("Audit", "Table of pools", "Policy") for line in step(name)["run"].splitlines()]
+    assert [done(line, env) for line in lines] == [0, 0, 0, 0]
     card = (tmp_path / "pools.md").read_text(encoding="utf-8")
     assert "| us |" in card
+    assert card.startswith("<!-- voirdire: pools -->\n")
     assert (tmp_path / "summary.md").read_text(encoding="utf-8") == card
-    (tmp_path / "policy.toml").write_text("[defaults]\nmin_n = 12\n[[require]]\nmax_mae = 0.0001\n", encoding="utf-8")
+    (tmp_path / "policy.toml").write_text("[[require]]\nmin_n = 5\nmax_mae = 0.0001\n", encoding="utf-8")
     assert done(lines[-1], env) == 1
 
 
-def done(line: str, env: dict[str, str]) -> int | None:
-    """The exit code of a line, audits with few draws; None where it needs a network."""
-    words = shlex.split(Template(line).substitute({"NUMBER": "1", **env}))
-    if words[0] in ("pip", "gh"):
-        return None
+GH = """#!/bin/bash
+printf '%s ' "$@" >> calls.txt; echo >> calls.txt
+case "$*" in *--jq*) cat known.txt;; esac
+"""
+
+
+@pytest.mark.parametrize(("known", "last"), [("7\n9\n", "PATCH repos/o/r/issues/comments/7"), ("", "POST repos/o/r/")])
+def test_the_comment_takes_the_place_of_its_own(tmp_path: Path, known: str, last: str) -> None:
+    (tmp_path / "gh").write_text(GH, encoding="utf-8")
+    (tmp_path / "gh").chmod(0o755)
+    (tmp_path / "known.txt").write_text(known, encoding="utf-8")
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "GITHUB_REPOSITORY": "o/r", "NUMBER": "3"}
+    subprocess.run(["bash", "-e", "-c", step("Comment")["run"]], cwd=tmp_path, env=env, check=True)
+    first, second = (tmp_path / "calls.txt").read_text(encoding="utf-8").splitlines()
+    assert first.startswith("api repos/o/r/issues/3/comments --paginate")
+    assert f"--method {last}" in second
+    assert second.endswith("--field body=@pools.md ")
+
+
+def test_an_audit_that_stops_is_told(tmp_path: Path) -> None:
+    (tmp_path / "audit.log").write_text("old\n" * 60 + "Error: row 3 ``` <b>\n", encoding="utf-8")
+    env = {"PATH": "/usr/bin:/bin", "GITHUB_STEP_SUMMARY": "summary.md"}
+    subprocess.run(["bash", "-e", "-c", step("No table")["run"]], cwd=tmp_path, env=env, check=True)
+    told = (tmp_path / "pools.md").read_text(encoding="utf-8")
+    assert told.startswith("<!-- voirdire: pools -->\n\n**There is no audit")
+    assert told.endswith("    Error: row 3 ``` <b>\n")
+    assert told.count("    old\n") == 39
+    assert (tmp_path / "summary.md").read_text(encoding="utf-8") == told
+
+
+def done(line: str, env: dict[str, str]) -> int:
+    """The exit code of a line, audits with few draws."""
+    words = shlex.split(Template(line.partition(" 2>&1 | tee ")[0]).substitute(env))
     if words[0] == "voirdire":
         return run([*words[1:], *(FAST if words[1] == "audit" else ())])
     return subprocess.run(["bash", "-ec", line], env={**env, "PATH": "/usr/bin:/bin"}, check=False).returncode

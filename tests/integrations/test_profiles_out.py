@@ -7,15 +7,19 @@ import re
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from tests.policy.fakes import profile
 from tests.reporting.fake_profile import HOSTILE_JUDGE, FakeProfile, no_judges, six_pools, two_pools
 
+import voirdire
 from voirdire.cli.main import run
 from voirdire.exchange.exporters.dashboard import write_dashboard
 from voirdire.exchange.exporters.model_card import BEGIN, END, write_model_card
 from voirdire.reporting.access import View
 from voirdire.reporting.markdown import escape
+from voirdire.reporting.words import Words
+from voirdire.texts import text
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "tools" / "dashboard.md"
 MAKERS = (two_pools, six_pools, no_judges)
@@ -95,6 +99,34 @@ def test_a_card_shows_the_judges_and_their_intervals() -> None:
     assert escape(HOSTILE_JUDGE) in card
     assert re.search(r"\| \d\.\d\d \\\[\d\.\d\d, \d\.\d\d\\\] \|", card)
     assert "结论" in write_model_card(two_pools(), "zh")
+
+
+def test_a_card_says_why_a_verdict_is_open_and_every_setting_once() -> None:
+    card = write_model_card(two_pools(), "en")
+    assert "whom each of these judges agrees with" in card
+    assert "| us | cn | 0.76 \\[0.71, 0.81\\] | p \\< 0.001 | yes |" in card
+    reasons = card.partition("Why a verdict is left open")[2].partition("**How the numbers")[0]
+    assert "**constant-judge**: Between us and cn: cannot say, for want of" in reasons
+    assert "undecided, because the interval of delta corrected for rater noise reaches 0" in reasons
+    assert card.count("consensus = mean") == 1
+
+
+def test_a_card_of_votes_has_the_columns_of_the_report() -> None:
+    said = {"us": "b b a", "cn": "a tie a"}
+    rows = [
+        (item, f"{pool}{k}", pool, vote) for item in "123" for pool in said for k, vote in enumerate(said[pool].split())
+    ]
+    ratings = pl.DataFrame(rows, schema=["item_id", "rater_id", "pool", "rating"], orient="row")
+    items = pl.DataFrame({"item_id": list("123"), "a": ["tea", "milk", "tea"], "b": ["cola", "tea", "milk"]})
+    judged = pl.DataFrame({"item_id": list("123"), "judge": "m", "rating": ["a", "b", "a"]})
+    made = voirdire.audit(ratings=ratings, items=items, judgments=judged, level="pairwise", draws=0)
+    card = write_model_card(made, "en")
+    against = next(line for line in card.splitlines() if line.startswith("| Judge | Pool |"))
+    for name in ("agreement.best", "agreement.human"):
+        assert Words("en", ()).statistic(name) in against
+    assert text("report_pairwise.head.blind", "en") in against
+    assert "Preferred share of every thing, by pool" in card
+    assert "whom this judge agrees with" in card
 
 
 @pytest.mark.parametrize("form", ["dashboard", "model-card"])

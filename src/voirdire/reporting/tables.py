@@ -88,7 +88,7 @@ def of(b: Builder, names: tuple[str, ...]) -> tuple[str, ...]:
     return VOTES.get(names, names) if b.view.votes(b.question) else names
 
 
-def _without_pool(b: Builder, spec: Spec) -> Spec:
+def without_pool(b: Builder, spec: Spec) -> Spec:
     """A column of what belongs to the pool alone, and of votes with a heading of their own."""
     if spec.statistic in OF_THE_POOL:
         return Spec(spec.statistic, place={"judge": "", "condition": ""})
@@ -217,7 +217,7 @@ def against_pools(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell], n
         ("", with_pools(b, cell_members(b, cells, cells))),
         (w.t("control_judges"), with_pools(b, cell_members(b, controls, cells))),
     ]
-    columns = [_without_pool(b, spec) for spec in specs(of(b, AGAINST))]
+    columns = [without_pool(b, spec) for spec in specs(of(b, AGAINST))]
     return b.table(name, caption, [*cell_heads(b, cells), w.t("head.pool")], columns, groups)
 
 

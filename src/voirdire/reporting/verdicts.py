@@ -11,6 +11,7 @@ PAIR_LABELS = ("nearer_a", "nearer_b", "sign_conflict", "undecided", "cannot_say
 LEAST = 30
 VOTES = ("as_near_as_rater", "better_than_constant", "worse_than_rater", "no_better_than_constant")
 """Verdicts that read otherwise where a question asks for votes between two things."""
+OPEN = ("undecided", "cannot_say", "sign_conflict")
 GATES = ("pass", "pass_low_alpha", "fail", "unknown", "not_asked")
 
 
@@ -33,6 +34,19 @@ def judge_sentences(view: View, words: Words, question: str, cell: Cell) -> list
         sentences = [s for pool in view.pools_of(question) if (s := _pool_sentence(view, words, question, cell, pool))]
     pairs = [s for pair in view.pairs(question) if (s := _pair_sentence(view, words, question, cell, pair))]
     return [*sentences, *pairs] or [words.t("verdict.none")]
+
+
+def open_sentences(view: View, words: Words, question: str, cell: Cell) -> list[str]:
+    """The sentences of those verdicts on one judge that decide nothing; each says why."""
+    at = {"question": question, "judge": cell.judge, "condition": cell.condition}
+    pools = [pool for pool in view.pools_of(question) if _label(view.row("verdict", pool=pool, **at)) in OPEN]
+    pairs = [
+        pair for pair in view.pairs(question) if _label(view.row("verdict", pool=pair[0], pool_b=pair[1], **at)) in OPEN
+    ]
+    return [
+        *(_pool_sentence(view, words, question, cell, pool) for pool in pools),
+        *(_pair_sentence(view, words, question, cell, pair) for pair in pairs),
+    ]
 
 
 def _pool_sentence(view: View, words: Words, question: str, cell: Cell, pool: str) -> str:

@@ -6,12 +6,13 @@ and texts are escaped as the report escapes them; the two comments let a later e
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from voirdire.exchange.exporters.contract import Exporter
-from voirdire.reporting import audit, tables, verdicts
+from voirdire.reporting import audit, pairwise, tables, verdicts
 from voirdire.reporting.access import ProfileLike, View
 from voirdire.reporting.blocks import Notes
 from voirdire.reporting.grid import Builder, Footnotes, Grid, Member
@@ -22,10 +23,12 @@ from voirdire.texts import text
 BEGIN, END = "<!-- voirdire: pools -->", "<!-- /voirdire: pools -->"
 POOLS = ("n_items", "n_raters", "reliability", "gate")
 AGAINST = ("mae", "bias", "mae_vs_constant", "verdict")
+GAPS = ("cross_pool_mad", "cross_pool_tv", "gap_test.p", "gate.divergent")
 BETWEEN = ("delta", "tilt", "orientation.w", "verdict")
 OF_VOTES: dict[tuple[str, ...], tuple[str, ...]] = {
-    POOLS: ("n_items", "n_raters", "agreement.best", "reliability", "gate"),
-    AGAINST: ("agreement", "mae_vs_constant", "verdict"),
+    POOLS: ("n_items", "n_raters", "reliability", "gate"),
+    AGAINST: ("agreement", "agreement.best", "agreement.human", "mae_vs_constant", "verdict"),
+    GAPS: ("cross_pool_tv", "gap_test.p", "gate.divergent"),
     BETWEEN: ("delta", "tilt:form=ratio", "verdict"),
 }
 
@@ -35,7 +38,8 @@ def write_model_card(profile: ProfileLike, lang: str) -> str:
     view = View(profile)
     words, footnotes = Words(lang, view.pools), Footnotes()
     found = [part for question in view.questions for part in _question(view, words, footnotes, question["id"])]
-    parts = [BEGIN, f"## {escape(_said('heading', lang))}", *_made(view, words)]
+    heading = "heading_many" if len({cell.judge for cell in view.main_cells()}) > 1 else "heading"
+    parts = [BEGIN, f"## {escape(_said(heading, lang))}", *_made(view, words)]
     parts += found or [escape(_said("nothing", lang))]
     parts += _definitions(footnotes, words)
     return "\n\n".join([*parts, END]) + "\n"
@@ -54,13 +58,28 @@ def _made(view: View, words: Words) -> Iterator[str]:
 def _question(view: View, words: Words, footnotes: Footnotes, question: str) -> Iterator[str]:
     """The tables of a question, below its name where there are several."""
     b = Builder(view, words, footnotes, question, verdicts.width_of(view, question))
-    grids = [_pools(b), *((_against(b), _between(b)) if question in view.judged else ())]
+    judged = question in view.judged
+    grids = [_pools(b), _gaps(b), pairwise.preferred(b) if view.votes(question) else None]
+    grids += [_against(b), _between(b)] if judged else []
     shown = [grid for grid in grids if grid is not None]
     if shown and len(view.questions) > 1:
         yield f"### {escape(_said('question', words.lang, question=question))}"
     for grid in shown:
         plain = replace(grid, columns=tuple(replace(column, footnote=None) for column in grid.columns))
         yield from table_lines(plain)
+    open_ones = _open(b) if judged else []
+    if open_ones:
+        yield f"**{escape(_said('open', words.lang))}**"
+        yield "\n".join(open_ones)
+
+
+def _open(b: Builder) -> list[str]:
+    """Why a verdict decides nothing, judge by judge."""
+    found = []
+    for cell in b.view.main_cells():
+        reasons = verdicts.open_sentences(b.view, b.words, b.question, cell)
+        found += [f"- **{escape(b.words.cell(cell))}**: {escape(reason)}" for reason in reasons]
+    return found
 
 
 def _names(b: Builder, names: tuple[str, ...]) -> Sequence[str]:
@@ -73,11 +92,18 @@ def _pools(b: Builder) -> Grid | None:
     return b.table("pools", b.words.t("caption.pools"), heads, tables.specs(_names(b, POOLS)), [("", members)])
 
 
+def _gaps(b: Builder) -> Grid | None:
+    heads = [b.words.t("head.pool_a"), b.words.t("head.pool_b")]
+    columns = tables.specs(_names(b, GAPS))
+    return b.table("gaps", _said("gaps", b.words.lang), heads, columns, [("", tables.pair_members(b))])
+
+
 def _against(b: Builder) -> Grid | None:
     cells = b.view.main_cells()
     members = tables.with_pools(b, tables.cell_members(b, cells, cells))
     heads = [*tables.cell_heads(b, cells), b.words.t("head.pool")]
-    return b.table("judges", b.words.t("caption.judges"), heads, tables.specs(_names(b, AGAINST)), [("", members)])
+    columns = [tables.without_pool(b, spec) for spec in tables.specs(_names(b, AGAINST))]
+    return b.table("judges", b.words.t("caption.judges"), heads, columns, [("", members)])
 
 
 def _between(b: Builder) -> Grid | None:
@@ -92,12 +118,20 @@ def _between(b: Builder) -> Grid | None:
 
 
 def _definitions(footnotes: Footnotes, words: Words) -> list[str]:
+    """Every definition; settings that are the same wherever they occur are said once, at the head."""
     notes: Notes = audit.definitions(footnotes, words)
-    lines = []
+    found = Counter(part for note in notes.notes for part in note.parts)
+    values = Counter(key for key, _ in found)
+    common = [part for part, count in found.items() if count > 1 and values[part[0]] == 1]
+    lines = [f"- {escape(_said('common', words.lang))} {_settings(common)}"] if common else []
     for note in notes.notes:
-        parts = "; ".join(f"{escape(key)} = {escape(value)}" for key, value in note.parts)
-        lines.append(f"- **{escape(note.name)}.** {escape(note.help)} {parts}".rstrip())
-    return [f"**{escape(_said('definitions', words.lang))}**", "\n".join(lines)] if lines else []
+        own = _settings([part for part in note.parts if part not in common])
+        lines.append(f"- **{escape(note.name)}.** {escape(note.help)} {own}".rstrip())
+    return [f"**{escape(_said('definitions', words.lang))}**", "\n".join(lines)] if notes.notes else []
+
+
+def _settings(parts: Sequence[tuple[str, str]]) -> str:
+    return "; ".join(f"{escape(key)} = {escape(value)}" for key, value in parts)
 
 
 EXPORTER = Exporter("profile", write_model_card)

@@ -77,16 +77,16 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
                 games = isinstance(record.value, dict) and "g1_winner" in record.value
                 (_games if games else _one)(record, found, account)
     say_sides(found.judgments, found.items.rows.values())
-    notes = (Note("research.mtbench.inconsistent", {"count": found.inconsistent}),) if found.inconsistent else ()
+    notes = [Note("research.mtbench.inconsistent", {"count": found.inconsistent})] if found.inconsistent else []
     judgments = frame(_by_prompt(found.judgments), JUDGMENTS) if found.judgments else None
     if judgments is not None:
-        notes += tuple(told_twice(judgments, "shown_first"))
+        notes += told_twice(judgments, "shown_first")
     return Tables(
         ratings=frame(found.ratings, RATINGS) if found.ratings else None,
         judgments=judgments,
         items=frame(found.items.rows.values(), ("item_id", "a", "b")),
         questions=frame([question(found.asked, "pairwise", labels=LABELS)]) if found.ratings else None,
-        notes=notes,
+        notes=tuple(notes),
     )
 
 

@@ -101,10 +101,11 @@ def test_what_is_no_decision(tmp_path: Path, concept: str, verdict: str, by: str
     assert (tmp_path / "history.jsonl").read_bytes() == before
 
 
-def test_a_reason_has_an_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("why", ["x" * 2001, "\x1b[31mred", "half \udcff"])
+def test_a_reason_has_an_end_and_is_text(tmp_path: Path, why: str) -> None:
     record(tmp_path, screen(by_hand(*tables())))
     with pytest.raises(UsageError) as caught:
-        decide(tmp_path, "c0", "drop", "ana", why="x" * 2001)
+        decide(tmp_path, "c0", "drop", "ana", why=why)
     assert caught.value.key == "screening.decide.long"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from voirdire.construction.concepts import CONCEPTS_FILE, read_concepts
+from voirdire.construction.concepts import CONCEPTS_FILE, is_text, read_concepts
 from voirdire.construction.history import Book, Clock, Event, History, digest_of, open_history, utc_now
 from voirdire.construction.screening import Screening
 from voirdire.construction.screening_rule import DROP, KEEP, UNDECIDED, VERDICTS
@@ -204,7 +204,7 @@ def decide(
     name, reason = by.strip(), why.strip()
     if not name or len(name) > MOST_NAME or not name.isprintable():
         raise UsageError("screening.decide.nobody", count=MOST_NAME)
-    if len(reason) > MOST_WHY:
+    if len(reason) > MOST_WHY or not is_text(reason):
         raise UsageError("screening.decide.long", count=MOST_WHY)
     with open_history(folder, clock) as book:
         known = outcomes(book.history).get(concept)

@@ -106,6 +106,8 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
         found = _cells(listed, labels, shape, asked, options, account)
         rows += found
         notes.append(Note(f"wide.rows_are_{shape.rows}", {"file": path.name}))
+        if nobody:
+            notes.append(Note("wide.nobodys", {"file": path.name, "columns": ", ".join(nobody)}, "warning"))
         if not shape.named:
             notes.append(Note("wide.numbered", {"file": path.name}))
     return Tables(ratings=frame(rows, RATINGS), notes=tuple(notes))
@@ -117,8 +119,6 @@ def _rows(path: Path, account: Account, named: bool) -> tuple[tuple[str, ...], l
     except InputError as error:
         if error.key != "input.header_duplicate":
             raise
-        if nobody:
-            notes.append(Note("wide.nobodys", {"file": path.name, "columns": ", ".join(nobody)}, "warning"))
         raise InputError("wide.no_header", file=str(path), value=error.fields["column"]) from error
     return header, list(records)
 
@@ -127,6 +127,15 @@ def _labels(header: Sequence[str], shape: Shape, named: bool) -> dict[str, str]:
     """Column -> what its ratings are of; without a header they are numbered behind the column of names."""
     columns = header[1:] if shape.named else header
     return {name: name if named else str(place) for place, name in enumerate(columns, start=1)}
+
+
+def _nobodys(labels: Iterable[str], shape: Shape) -> list[str]:
+    """Columns of a truth or a mean beside the raters' columns; in a table of raters by row they are items.
+
+    >>> _nobodys(["Rater1", "Rater2", "Gold label"], Shape("items", named=True))
+    ['Gold label']
+    """
+    return [label for label in labels if shape.rows == ITEMS and normal(label) in TRUTHS]
 
 
 def _shape(
@@ -140,15 +149,6 @@ def _shape(
     if rows is None:
         raise InputError("wide.which_way", file=str(path), columns=", ".join(header[:5]))
     if "ids" not in options.settings and not found.named and found.rows is None:
-def _nobodys(labels: Iterable[str], shape: Shape) -> list[str]:
-    """Columns of a truth or a mean beside the raters' columns; in a table of raters by row they are items.
-
-    >>> _nobodys(["Rater1", "Rater2", "Gold label"], Shape("items", named=True))
-    ['Gold label']
-    """
-    return [label for label in labels if shape.rows == ITEMS and normal(label) in TRUTHS]
-
-
         raise InputError("wide.which_ids", file=str(path), column=header[0])
     return Shape(rows, named)
 

@@ -124,7 +124,7 @@ def _judged(options: ImportOptions) -> bool:
     judged = options.setting("as", ("ratings", "judgments"), "ratings") == "judgments"
     of_people = (options.pools, options.pool_column, options.pool, options.raters)
     if judged and any(one for one in of_people):
-        raise UsageError("importing.judged_options", form="votes --set as=judgments")
+        raise UsageError("importing.judged_options", form="votes")
     return judged
 
 

@@ -29,7 +29,16 @@ WORDS = {
 }
 UNNAMED = ("", "Unnamed: 0")
 """Headers of a column of names without a name of its own, as pandas writes and reads it."""
-TRUTHS = ("gold", "gold_label", "gold_standard", "goldlabel", "true_label", "truth", "ground_truth", "gt")
+TRUTHS: tuple[str, ...] = (
+    "gold",
+    "gold_label",
+    "gold_standard",
+    "goldlabel",
+    "true_label",
+    "truth",
+    "ground_truth",
+    "gt",
+)
 TRUTHS += ("consensus", "majority", "mean", "median")
 """Columns beside those of raters that are nobody's ratings."""
 

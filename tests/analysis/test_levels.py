@@ -50,7 +50,7 @@ def test_labels_without_order() -> None:
         assert profile.get(name, **place).undefined == "nominal_scale", name
     assert profile.estimates.filter(statistic="cross_pool_mad").is_empty()
     shown = profile.items.filter(pl.col("item_id") == "c")["judge.j|-"][0]
-    assert shown == "b"
+    assert shown == "b (50%) / c (50%)"
 
 
 def test_label_shares_of_a_pool_without_raters() -> None:

@@ -42,6 +42,11 @@ def test_a_met_policy_lets_the_test_run(pytester: pytest.Pytester) -> None:
     ran(pytester, NEAR, marked(inside="False")).assert_outcomes(failed=1)
 
 
+def test_a_file_that_is_skipped_as_a_whole(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_other="import pytest\npytest.skip('nothing here', allow_module_level=True)")
+    ran(pytester, NEAR, marked()).assert_outcomes(passed=1, skipped=1)
+
+
 def test_a_failure_names_rule_value_interval_and_pool(pytester: pytest.Pytester) -> None:
     result = ran(pytester, NEAR + FAR, marked(inside="1 / 0"))
     result.assert_outcomes(failed=1)

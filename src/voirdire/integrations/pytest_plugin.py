@@ -59,7 +59,12 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     from voirdire.texts import text
 
     reports = [report for name in ("skipped", "xfailed") for report in terminalreporter.stats.get(name, ())]
-    stories = [(report.nodeid, said) for report in reports for key, said in report.user_properties if key == LACKING]
+    stories = [
+        (report.nodeid, said)
+        for report in reports
+        for key, said in getattr(report, "user_properties", ())
+        if key == LACKING
+    ]
     if stories:
         terminalreporter.section(text("integrations.pytest.lacking", str(config.getini("voirdire_lang") or "en")))
     for place, said in stories:

@@ -9,6 +9,8 @@ from tests.web.running import InProcess
 
 SIZES = {"desk": DESK, "phone": PHONE, "small": SMALL}
 POOLS = {"us": "en", "cn": "zh"}
+LOOKS = [("us", "desk"), ("cn", "phone"), ("us", "small"), ("cn", "small")]
+"""Every size and language, and both where there is least room."""
 SHIFTS = """
 window.shifts = [];
 new PerformanceObserver((list) => {
@@ -78,8 +80,7 @@ def screening(window: Browsing, hours: str = "10-or-more") -> None:
     page.wait_for_url("**/welcome")
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize(("pool", "size"), LOOKS)
 def test_the_way_through_the_pages(study, browser, check, pool, size):
     name = f"{POOLS[pool]}-{size}"
     with browsing(browser, **SIZES[size]) as window:
@@ -123,8 +124,7 @@ def test_the_way_through_the_pages(study, browser, check, pool, size):
         check(window, f"done-{name}")
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize(("pool", "size"), LOOKS)
 def test_every_kind_of_question(widgets, browser, check, pool, size):
     with browsing(browser, **SIZES[size]) as window:
         window.join(widgets.link(pool))
@@ -136,8 +136,7 @@ def test_every_kind_of_question(widgets, browser, check, pool, size):
         check(window, f"widgets-answered-{POOLS[pool]}-{size}", whole=False)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize(("pool", "size"), LOOKS)
 def test_texts_are_rated_as_images_are(texts, browser, check, pool, size):
     with browsing(browser, **SIZES[size]) as window:
         page = window.join(texts.link(pool)).page
@@ -153,8 +152,7 @@ def test_texts_are_rated_as_images_are(texts, browser, check, pool, size):
         window.saved()
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize(("pool", "size"), LOOKS)
 def test_troubles_on_the_rating_page(study, browser, check, pool, size):
     name = f"{POOLS[pool]}-{size}"
     with browsing(browser, **SIZES[size]) as window:
@@ -183,8 +181,7 @@ def test_troubles_on_the_rating_page(study, browser, check, pool, size):
             study.open(True)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize(("pool", "size"), LOOKS)
 def test_pages_that_say_why_it_does_not_go_on(study, browser, check, pool, size):
     name = f"{POOLS[pool]}-{size}"
     with browsing(browser, **SIZES[size], locale="zh-CN" if pool == "cn" else "en-GB") as window:

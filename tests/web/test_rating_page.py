@@ -15,7 +15,7 @@ def expected(number: int) -> list[str]:
     return [str(1 + (number + question) % 5) for question in range(4)]
 
 
-@pytest.mark.parametrize("pool", ["us", "cn"])
+@pytest.mark.parametrize(("program", "pool"), [("sqlite", "us"), ("postgresql", "cn")], indirect=["program"])
 def test_a_rater_of_each_pool_rates_with_the_keyboard_alone(server, browser, pool):
     with browsing(browser, **DESK) as window:
         page = window.page
@@ -42,7 +42,7 @@ def test_a_rater_of_each_pool_rates_with_the_keyboard_alone(server, browser, poo
     assert [(one.pool, one.state) for one in raters(server.here.database, server.here.batch)] == [(pool, "finished")]
 
 
-@pytest.mark.parametrize("pool", ["us", "cn"])
+@pytest.mark.parametrize(("program", "pool"), [("sqlite", "us"), ("postgresql", "cn")], indirect=["program"])
 def test_a_rater_of_each_pool_rates_by_touch(server, browser, pool):
     with browsing(browser, **PHONE) as window:
         page = window.page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -42,3 +43,22 @@ def _english(monkeypatch: pytest.MonkeyPatch) -> None:
     """The language of a test is not that of the machine."""
     for name in ("VOIRDIRE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
         monkeypatch.delenv(name, raising=False)
+
+
+LONG = ("test_end_to_end.py", "test_rating_looks.py", "test_rating_page.py")
+"""Files that take minutes: begun first, so that no process is left alone with one of them."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first; the rest as it is."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file stays in one process, so that what its tests share is made once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    config.option.loadscopereorder = False
+    return LoadFileScheduling(config, log)

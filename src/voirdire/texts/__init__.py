@@ -25,38 +25,24 @@ def catalogue(lang: str) -> dict[str, str]:
     >>> sorted(catalogue("en")) == sorted(catalogue("zh"))
     True
     """
-    _check(lang)
-    names = sorted(entry.name for entry in files(__package__).joinpath(lang).iterdir())
-    tables = (_table(lang, name.removesuffix(".toml")) for name in names if name.endswith(".toml"))
-    return {key: sentence for table in tables for key, sentence in table.items()}
+    if lang not in LANGUAGES:
+        raise UsageError("errors.language_unknown", value=lang, known=", ".join(LANGUAGES))
+    sentences: dict[str, str] = {}
+    for file in sorted(files(__package__).joinpath(lang).iterdir(), key=lambda entry: entry.name):
+        if file.name.endswith(".toml"):
+            table = tomllib.loads(file.read_text(encoding="utf-8"))
+            sentences.update(_flatten(table, file.name.removesuffix(".toml")))
+    return sentences
 
 
 def text(key: str, lang: str = "en", **fields: Any) -> str:
     """The sentence ``key`` in a language, with its fields filled in. A missing key raises ``KeyError``."""
-    return _of(key, lang)[key].format_map(fields)
+    return catalogue(lang)[key].format_map(fields)
 
 
 def has(key: str, lang: str = "en") -> bool:
     """Whether the catalogue holds a sentence of this key."""
-    return key in _of(key, lang)
-
-
-def _of(key: str, lang: str) -> dict[str, str]:
-    """The table that a key would stand in: the others are not read. A key may come from a file of the user."""
-    _check(lang)
-    name = key.partition(".")[0]
-    return _table(lang, name) if name.isidentifier() and name.isascii() else {}
-
-
-def _check(lang: str) -> None:
-    if lang not in LANGUAGES:
-        raise UsageError("errors.language_unknown", value=lang, known=", ".join(LANGUAGES))
-
-
-@cache
-def _table(lang: str, name: str) -> dict[str, str]:
-    file = files(__package__).joinpath(lang, f"{name}.toml")
-    return dict(_flatten(tomllib.loads(file.read_text(encoding="utf-8")), name)) if file.is_file() else {}
+    return key in catalogue(lang)
 
 
 def _flatten(table: dict[str, Any], prefix: str) -> Iterator[tuple[str, str]]:

@@ -87,6 +87,31 @@ def test_a_rater_switches_the_language_on_the_way_and_loses_nothing(server, brow
     assert [list(item.values()) for item in rated[:2]] == [expected(1), ["5", "4", "3", "2"]]
 
 
+def test_an_answer_that_is_saved_while_the_next_page_is_made_is_shown_there(server, browser):
+    """The page is made before the answer arrives, and comes after the old page has heard that it is saved."""
+    with browsing(browser, **DESK) as window:
+        window.join(server.here.link("us"))
+        page, sent, made = window.page, [], []
+        page.route("**/api/answers", lambda route: sent.append(route))
+        page.route("**/rate?at=*", lambda route: made.append((route, route.fetch())))
+        window.press("5")
+        page.click(".bar button[value=zh]")
+        while not (sent and made):
+            page.wait_for_timeout(20)
+        page.unroute("**/api/answers")
+        with page.expect_response("**/api/answers"):
+            sent[0].continue_()
+        page.wait_for_timeout(100)
+        route, reply = made[0]
+        route.fulfill(response=reply)
+        page.wait_for_selector("html[lang=zh-Hans]")
+        window.ready()
+        assert window.answers() == ["5", None, None, None]
+        window.saved()
+        assert list(given(server.here)[0].values())[:1] == ["5"]
+        assert set(history(server.here).values()) == {1}
+
+
 def test_a_rater_leaves_and_resumes_on_another_device(server, browser):
     with browsing(browser, **DESK) as first:
         first.join(server.here.link("us"))

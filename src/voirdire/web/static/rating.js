@@ -113,6 +113,7 @@ async function language(event) {
   page.flush();
   queue.wake();
   const { status, body } = await api.post("/api/language", { language: wanted });
+  if (status === 200) queue.leave();
   if (status === 200) location.assign(`${data.root}/rate?at=${page.number}`);
   else problem(body?.error?.message ?? words.not_now);
 }

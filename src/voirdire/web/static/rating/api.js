@@ -1,6 +1,6 @@
 // Requests to the service. A status of 0 means that no answer came: the network is away.
 
-const PATIENCE = 20000;
+export const PATIENCE = 20000;
 
 export class Api {
   constructor(root, csrf, language) {

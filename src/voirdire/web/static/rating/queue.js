@@ -1,7 +1,7 @@
 // Answers on their way. Each has a random key and stands in the browser's storage until the service has answered, so
 // that none is lost; the service applies a key once, so that none counts twice.
 
-import { pauseAfter } from "./api.js";
+import { PATIENCE, pauseAfter } from "./api.js";
 
 const REFUSED = new Set([400, 404, 409, 410, 413, 422]);
 // A closed batch is asked often whether it is open again, and seldom after some minutes.
@@ -59,9 +59,22 @@ export class Queue {
     this.failures = 0;
     this.flying = null;
     this.running = false;
+    this.leaving = 0;
+    this.kept = [];
     this.emptied = [];
     this.rouse = () => {};
     window.addEventListener("storage", (event) => this.#elsewhere(event));
+    window.addEventListener("beforeunload", () => this.leave());
+  }
+
+  // The next page is asked for. What is saved from now on may be saved too late to stand in it: it stays in the storage,
+  // is shown from there, and is sent once more with the same key, which counts once. Where no page comes, it goes.
+  leave() {
+    clearTimeout(this.leaving);
+    this.leaving = setTimeout(() => {
+      this.leaving = 0;
+      this.kept.splice(0).forEach((entry) => this.shelf.remove(entry));
+    }, PATIENCE);
   }
 
   get size() {
@@ -137,7 +150,8 @@ export class Queue {
   }
 
   #drop(entry) {
-    this.shelf.remove(entry);
+    if (this.leaving) this.kept.push(entry);
+    else this.shelf.remove(entry);
     this.entries = this.entries.filter((one) => one !== entry);
     this.failures = 0;
   }

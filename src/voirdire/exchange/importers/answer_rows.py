@@ -107,11 +107,19 @@ class Rows:
                     if len(answer.value) > 1:
                         self.multiple.add(answer.question)
 
-    def rate(self, given: Given, asked: Mapping[str, None]) -> None:
-        """The rows of what a rater said of an item, and the places that are left empty.
+    def rate(self, rated: Sequence[Given], asked: Mapping[str, None] | None = None) -> None:
+        """The rows of what raters said, and the places that they left empty.
 
-        asked : questions that somebody answered in the same file; those of the settings are asked as well
+        asked : the questions that everybody was asked; without it those that somebody answered in the same file
         """
+        by_file: dict[str, dict[str, None]] = {}
+        for given in rated:
+            by_file.setdefault(given.place.file, {}).update(dict.fromkeys(sorted(given.seen)))
+        for given in rated:
+            self._rate(given, by_file[given.place.file] if asked is None else asked)
+
+    def _rate(self, given: Given, asked: Mapping[str, None]) -> None:
+        """The rows of what a rater said of an item; asked : questions that are, beside those of the settings."""
         who = {"item_id": given.item, "rater_id": given.who}
         for answer in given.answers:
             if answer.kind == TEXT:

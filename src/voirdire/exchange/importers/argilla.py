@@ -196,11 +196,7 @@ def _tables(found: _Read, kinds: Mapping[str, str], several: set[str]) -> Tables
     rows = Rows("argilla", scaled, found.account)
     rows.learn([*found.rated, *found.suggested])
     rows.multiple |= {name for name in several if kinds[name] == CHOICES and name not in scaled}
-    asked: dict[str, dict[str, None]] = {}
-    for given in found.rated:
-        asked.setdefault(given.place.file, {}).update(dict.fromkeys(sorted(given.seen)))
-    for given in found.rated:
-        rows.rate(given, asked[given.place.file])
+    rows.rate(found.rated)
     rows.judge(found.suggested)
     notes = list(rows.notes())
     if found.rated and not found.told_states:

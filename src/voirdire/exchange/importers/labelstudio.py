@@ -158,11 +158,7 @@ def _predictions(task: Record, item: str, export: _Export) -> list[Given]:
 def _tables(export: _Export, controls: Mapping[str, Control]) -> Tables:
     rows = Rows("labelstudio", controls, export.account)
     rows.learn([*export.rated, *export.predicted])
-    asked: dict[str, dict[str, None]] = {}
-    for given in export.rated:
-        asked.setdefault(given.place.file, {}).update(dict.fromkeys(sorted(given.seen)))
-    for given in export.rated:
-        rows.rate(given, asked[given.place.file])
+    rows.rate(export.rated)
     rows.judge(export.predicted)
     notes = list(rows.notes())
     drawn = sum(given.place.value.get("parent_prediction") is not None for given in export.rated)

@@ -179,9 +179,7 @@ def _tables(export: _Export, account: Account) -> Tables:
             one.seen = {*said.stored, *(answer.question for answer in one.answers)}
             given.append(one)
     rows.learn(given)
-    asked = dict.fromkeys(sorted({answer.question for one in given for answer in one.answers}))
-    for one in given:
-        rows.rate(one, asked)
+    rows.rate(given, dict.fromkeys(sorted({answer.question for one in given for answer in one.answers})))
     say_sides(rows.ratings, export.items.rows.values())
     raters, notes = _people(export)
     found = rows.tables(export.items.frame(), (*export.notes, *rows.notes(), *notes, *_doubts(schemes, rows, export)))

@@ -13,6 +13,7 @@ from voirdire.errors import InputError, UsageError
 from voirdire.exchange.importers.account import Account
 from voirdire.exchange.importers.contract import ImportOptions, Tables
 from voirdire.exchange.importers.potato import IMPORTER
+from voirdire.exchange.importers.potato_schemes import read_config
 
 DATA = Path(__file__).parent / "data" / "potato"
 CONFIG = {"config": str(DATA / "config.json")}
@@ -156,6 +157,16 @@ def test_a_config_that_is_yaml_is_not_read() -> None:
         read(DATA / "study", settings={"types": "topic=words"})
     made, _ = read(DATA / "study", settings={"types": "offence=likert,topic=radio"})
     assert "potato.note.yaml" in [note.key for note in made.notes]
+
+
+def test_a_declared_end_of_0_is_an_end(tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    scheme = {"annotation_type": "pairwise", "mode": "scale", "description": ""}
+    ends = {"up": {"min": 0, "max": 5}, "down": {"min": -5, "max": 0}, "none": {}}
+    schemes = [{"name": name, "scale": one, **scheme} for name, one in ends.items()]
+    config.write_text(json.dumps({"annotation_schemes": schemes}))
+    found = read_config(config) or {}
+    assert {name: (one.low, one.high) for name, one in found.items()} == {"up": (0, 5), "down": (-5, 0), "none": (-3, 3)}
 
 
 def test_empty_folders_are_explained(tmp_path: Path) -> None:

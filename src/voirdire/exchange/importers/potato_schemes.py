@@ -199,7 +199,8 @@ def _scheme(part: Record) -> Scheme:
         low, high = (None, None) if labels else (1, part.may("size", int))
     if kind == PAIRWISE and part.value.get("mode") == "scale":
         ends = part.inside("scale")
-        kind, low, high = PAIRSCALE, ends.may("min", float) or -3, ends.may("max", float) or 3
+        low, high = ends.may("min", float), ends.may("max", float)
+        kind, low, high = PAIRSCALE, -3 if low is None else low, 3 if high is None else high
     if kind == SLIDER and labels:
         kind = RADIO
     return Scheme(name, kind, labels, low, high, part.may("description", str) or "")

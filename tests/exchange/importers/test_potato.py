@@ -13,7 +13,10 @@ from voirdire.errors import InputError, UsageError
 from voirdire.exchange.importers.account import Account
 from voirdire.exchange.importers.contract import ImportOptions, Tables
 from voirdire.exchange.importers.potato import IMPORTER
+from voirdire.exchange.importers.potato_answers import attributes
+from voirdire.exchange.importers.potato_files import Said
 from voirdire.exchange.importers.potato_schemes import read_config
+from voirdire.exchange.importers.records import Record
 
 DATA = Path(__file__).parent / "data" / "potato"
 CONFIG = {"config": str(DATA / "config.json")}
@@ -167,6 +170,15 @@ def test_a_declared_end_of_0_is_an_end(tmp_path: Path) -> None:
     config.write_text(json.dumps({"annotation_schemes": schemes}))
     found = read_config(config) or {}
     assert {name: (one.low, one.high) for name, one in found.items()} == {"up": (0, 5), "down": (-5, 0), "none": (-3, 3)}
+
+
+def test_the_number_0_is_an_answer_and_an_attribute(tmp_path: Path) -> None:
+    stored = [("rates", "clarity", 0), ("rates", "tone", False), ("pick", "select-one", 0), ("mood", "good", 0)]
+    folder = state(tmp_path, {"1": [*stored, ("mood", "bad", True)]})
+    made, _ = read(folder, settings={"types": "rates=multirate"})
+    assert [found[2:] for found in answers(made)] == [("rates: clarity", "0"), ("pick", "0"), ("mood", "bad")]
+    said = Said("u", "1", Record({}, "a.json", 1), {"children": {"number": 0}, "pets": {"text_box": 0}})
+    assert attributes(said, texts=False) == ({"children": "0", "pets": "0"}, 0)
 
 
 def test_empty_folders_are_explained(tmp_path: Path) -> None:

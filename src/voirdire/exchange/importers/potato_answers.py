@@ -12,13 +12,13 @@ from voirdire.exchange.importers.potato_files import Said
 from voirdire.exchange.importers.potato_schemes import (
     BAD,
     FREE,
-    UNCHOSEN,
     Scheme,
     chosen,
     is_flag,
     listed,
     number,
     point,
+    unchosen,
 )
 
 VOTES = {"a": "a", "b": "b", "tie": "tie"}
@@ -38,7 +38,7 @@ class Reader:
     def answers(self, said: Said) -> Iterator[Answer]:
         """Every answer of a rater to an item; what is left out is counted."""
         for name, values in said.stored.items():
-            if values.get(FREE) not in UNCHOSEN:
+            if not unchosen(values.get(FREE)):
                 yield from self._text(f"{name}: {FREE}", values[FREE], said)
             rest = {label: value for label, value in values.items() if label != FREE}
             if rest:
@@ -91,7 +91,7 @@ class Reader:
 
     def _column(self, scheme: Scheme, value: Any, said: Said) -> Iterator[Answer]:
         """An answer that stands as a whole: the option of a select, or a cell of an export by columns."""
-        if value in UNCHOSEN:
+        if unchosen(value):
             self._leave(MISSING, said)
         elif scheme.kind == kinds.LIKERT:
             found = number(value) if str(value) not in scheme.labels else None
@@ -116,7 +116,7 @@ class Reader:
     def _one(self, name: str, kind: str, value: Any, said: Said) -> Iterator[Answer]:
         """A vote, or the rate of a row."""
         vote = VOTES.get(str(value).casefold())
-        if value in UNCHOSEN:
+        if unchosen(value):
             self._leave(MISSING, said)
         elif kind == kinds.RATES:
             self.account.read()
@@ -130,7 +130,7 @@ class Reader:
             yield Answer(name, PAIRWISE, vote)
 
     def _text(self, name: str, value: Any, said: Said) -> Iterator[Answer]:
-        if value in UNCHOSEN:
+        if unchosen(value):
             return
         if self.texts:
             self.account.read()
@@ -166,8 +166,8 @@ def attributes(said: Said, *, texts: bool) -> tuple[dict[str, str], int]:
         typed = [value for label, value in values.items() if label in kinds.FIXED or label == ""]
         typed += [values[label] for label in labels if label and not _is_choice(name, label, values[label], said)]
         whole = [value for value in typed if texts or number(value) is not None or "select-one" in values]
-        left += sum(value not in UNCHOSEN for value in typed) - sum(value not in UNCHOSEN for value in whole)
-        told = [*flags, *(str(value) for value in whole if value not in UNCHOSEN)]
+        left += sum(not unchosen(value) for value in typed) - sum(not unchosen(value) for value in whole)
+        told = [*flags, *(str(value) for value in whole if not unchosen(value))]
         if told:
             found[name] = "; ".join(told)
     return found, left

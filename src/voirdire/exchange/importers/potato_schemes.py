@@ -30,7 +30,6 @@ FIXED = {
 """The label under which a kind stores its value, whatever the scheme is called."""
 
 FREE, BAD = "free_response", "bad_text"
-UNCHOSEN = (None, False, "", "false", "False")
 _FLAGS = ("true", "True", "on", "yes", "Yes")
 _POINT = re.compile(r"(?:scale_)?(\d+)")
 
@@ -64,6 +63,15 @@ class Answers:
         return tuple(dict.fromkeys(found))
 
 
+def unchosen(value: Any) -> bool:
+    """Whether a value says that nothing was chosen or filled in; the number 0 says something.
+
+    >>> [unchosen(value) for value in (None, False, "", "false", 0, "0")]
+    [True, True, True, True, False, False]
+    """
+    return value is None or value is False or (isinstance(value, str) and value in ("", "false", "False"))
+
+
 def chosen(values: Mapping[str, Any], legacy: bool) -> list[str]:
     """The labels that an annotator chose.
 
@@ -72,9 +80,11 @@ def chosen(values: Mapping[str, Any], legacy: bool) -> list[str]:
     >>> chosen({"good": True, "bad": False, "0": "0"}, legacy=False)
     ['good', '0']
     """
-    off = UNCHOSEN if legacy else (*UNCHOSEN, 0, "0")
+    off = () if legacy else (0, "0")
     return [
-        label for label, value in values.items() if label != FREE and (value not in off or str(value) == label != "")
+        label
+        for label, value in values.items()
+        if label != FREE and (not (unchosen(value) or value in off) or str(value) == label != "")
     ]
 
 
@@ -90,7 +100,7 @@ def point(label: str) -> str | None:
 
 def is_flag(scheme: str, label: str, value: Any) -> bool:
     """Whether a value says that its label is chosen, or is not: a flag, or the label again."""
-    return isinstance(value, bool) or value in UNCHOSEN or value in (*_FLAGS, label, f"{scheme}:::{label}", scheme)
+    return isinstance(value, bool) or unchosen(value) or value in (0, *_FLAGS, label, f"{scheme}:::{label}", scheme)
 
 
 def infer(name: str, answers: Answers) -> Scheme:

@@ -95,8 +95,16 @@ def evaluation_of(asked: Asked, wanted: str | None) -> str:
     names = list(asked.questions)
     if wanted is not None and wanted not in names:
         raise UsageError("material.question_unknown", value=wanted, known=some(names, 20))
-    with_role = [name for name in names if asked.roles.get(name) == "evaluation"]
-    return wanted or [*with_role, *names][0]
+    return wanted or default_question({name: asked.roles.get(name) for name in names})
+
+
+def default_question(roles: Mapping[str, str | None]) -> str:
+    """The evaluation question, or the first where there is none. roles : of all questions, in order.
+
+    >>> default_question({"q1": "recognition", "q2": "evaluation"}), default_question({"q1": None, "q2": None})
+    ('q2', 'q1')
+    """
+    return next((name for name, role in roles.items() if role == "evaluation"), next(iter(roles)))
 
 
 def held_out_consensus(corpus: Corpus, items: Sequence[str]) -> dict[str, dict[str, dict[str, float]]]:

@@ -9,7 +9,8 @@ from voirdire.construction.concepts import ConceptItem
 from voirdire.construction.freezing.failures import some
 from voirdire.construction.splits import DEMONSTRATION, Coverage, Rated, coverage
 from voirdire.corpus.corpus import Corpus, Note
-from voirdire.judging.asked import held_out_consensus, levels_of
+from voirdire.errors import InputError
+from voirdire.judging.asked import default_question, held_out_consensus, levels_of
 
 
 def demonstrations_of(
@@ -18,7 +19,7 @@ def demonstrations_of(
     """What ``[construction]`` says of the demonstrations, and what is said of it.
 
     corpus : the ratings that are frozen; per_level : the demonstrations wanted of each pool, culture and level
-    A corpus may do without any. Levels are known of a question that is answered in whole numbers between two ends.
+    A corpus may do without any. Levels are known of a question that can be put to judges (``levels_of``).
     """
     splits = {item.concept: item.split for item in items}
     count = sum(split == DEMONSTRATION for split in splits.values())
@@ -43,12 +44,14 @@ def demonstrations_of(
 
 def _rated(items: Sequence[ConceptItem], corpus: Corpus) -> Rated | None:
     """The pools' means on the evaluation question, or the first; None where its answers have no levels."""
-    asked = next((one for one in corpus.questions if one.role == "evaluation"), corpus.questions[0])
-    scale = asked.scale
-    if scale.nominal or any(end is None or not float(end).is_integer() for end in (scale.low, scale.high)):
+    questions = {one.id: one for one in corpus.questions}
+    name = default_question({one.id: one.role for one in corpus.questions})
+    try:
+        levels = levels_of(questions[name].scale, name)
+    except InputError:
         return None
-    consensus = held_out_consensus(corpus, [item.id for item in items]).get(asked.id)
-    return None if consensus is None else Rated(asked.id, consensus, levels_of(scale, asked.id))
+    consensus = held_out_consensus(corpus, [item.id for item in items]).get(name)
+    return None if consensus is None else Rated(name, consensus, levels)
 
 
 def _places(missing: Iterable[Coverage]) -> Iterable[str]:

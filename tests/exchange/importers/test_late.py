@@ -92,6 +92,19 @@ def test_nan_in_a_list_and_what_means_no_answer_are_missing(tmp_path: Path) -> N
     assert account.counts == {"importing.left.missing": 2}
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_files_of_two_layouts_are_not_read_together(tmp_path: Path, turned: bool) -> None:
+    lists, rows = tmp_path / "lists.parquet", tmp_path / "rows.parquet"
+    pl.DataFrame({"id": ["a"], "annotations": [[1, 2]], "annotator_ids": [["u", "v"]]}).write_parquet(lists)
+    pl.DataFrame({"id": ["b", "b"], "worker": ["u", "v"], "label": [1, 2]}).write_parquet(rows)
+    with pytest.raises(InputError) as caught:
+        read(datasets_folder.IMPORTER, *((rows, lists) if turned else (lists, rows)))
+    assert (caught.value.key, caught.value.fields) == (
+        "datasets.layouts_differ",
+        {"lists": str(lists), "rows": str(rows)},
+    )
+
+
 @pytest.mark.parametrize("key", ["item_id", "rater_id"])
 def test_words_of_raters_are_left_out_where_each_comes_once(key: str) -> None:
     other = "rater_id" if key == "item_id" else "item_id"

@@ -68,6 +68,7 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
         raise InputError("datasets.split", file=", ".join(map(str, paths)), value=wanted, known=", ".join(splits))
     chosen = [part for part in parts if wanted in (None, part.split)]
     shapes = [_part(part, options, account, found) for part in chosen]
+    _check_layouts(chosen, shapes)
     slots = any(shape.rater is None for shape in shapes)
     notes = [_said(shape) for shape in dict.fromkeys(shapes)] + ([Note("datasets.slots")] if slots else [])
     if found.numbered:
@@ -84,6 +85,15 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
         notes=tuple(notes),
         read={"anonymous_raters": True} if slots else {},
     )
+
+
+def _check_layouts(parts: Sequence[Part], shapes: Sequence[Shape]) -> None:
+    """Raises InputError where a row is an item in one file and a rating in another: what follows is not the same."""
+    other = next((place for place, shape in enumerate(shapes) if shape.lists != shapes[0].lists), None)
+    if other is None:
+        return
+    lists, rows = (0, other) if shapes[0].lists else (other, 0)
+    raise InputError("datasets.layouts_differ", lists=str(parts[lists].file), rows=str(parts[rows].file))
 
 
 def _part(part: Part, options: ImportOptions, account: Account, found: Found) -> Shape:

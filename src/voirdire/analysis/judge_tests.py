@@ -156,7 +156,7 @@ def add_repeats(context: Context, judged: Judged) -> None:
     level = alpha_level(context.panel.question.scale) if not context.panel.normalised else context.panel.scale.level
     places = [int(full.matrix[s].argmax()) for s in real]
     shown = judged.cells.shown if context.panel.question.scale.pairwise else None
-    results = [_repeat(*_within_orders(judged, place, shown), level) for place in places]
+    results = [_repeat(*_within_orders(judged, place, shown), level, judged.cube.shape[1]) for place in places]
     nominal = context.panel.question.scale.nominal
     for place, name in enumerate(("repeat_alpha", "repeat_sd")):
         if nominal and name == "repeat_sd":
@@ -186,11 +186,16 @@ def _within_orders(judged: Judged, place: int, shown: Array | None) -> tuple[Arr
     return np.concatenate(parts), "only_orders" if several else "no_repeats"
 
 
-def _repeat(ratings: Array, without: str, level: str) -> tuple[float | None, float | None, str | None, int]:
-    """alpha over repeats, pooled within-item sd, reason, items with two or more repeats; ratings (I, R)."""
+def _repeat(
+    ratings: Array, without: str, level: str, n_items: int
+) -> tuple[float | None, float | None, str | None, int]:
+    """alpha over repeats, pooled within-item sd, reason, items with two or more repeats.
+
+    ratings : (I, R), or (3 I, R) where an item stands once for every order of its things
+    """
     known = ~np.isnan(ratings)
     several = known.sum(1) > 1
-    n = int(several.sum())
+    n = int(several.reshape(-1, n_items).any(0).sum())
     if n == 0:
         return None, None, without, 0
     values = np.arange(3.0) if level == PAIRWISE else np.unique(ratings[known])

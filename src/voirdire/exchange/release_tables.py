@@ -72,6 +72,16 @@ def pool_tables(options: CorpusOptions) -> PoolTables:
     return PoolTables(made, str(options.items or options.ratings), _rows(read), labels)
 
 
+def rated_pools(options: CorpusOptions) -> tuple[str, ...]:
+    """The pools that rated, sorted; none where the ratings tell of no pool. options : of an expanded folder."""
+    if options.ratings is None:
+        return ()
+    raters = read_raters(options)
+    long = read_long(options, raters)
+    _, pools, told = assign_pools(long.frame, raters, long.table, options)
+    return () if any(note.key == "input.note.one_pool" for note in told) else tuple(sorted(pools))
+
+
 def judge_tables(source: Path) -> dict[str, pl.DataFrame]:
     """judgments, judges and conditions of a run folder, or of a file of judgments."""
     options = expand_judgments(JudgmentOptions(source))

@@ -158,6 +158,21 @@ def test_pools_that_rated_before(corpus: Path, tmp_path: Path) -> None:
     ]
 
 
+def test_pools_that_rated_before_are_read_as_the_corpus_says(corpus: Path, tmp_path: Path) -> None:
+    """Whatever the file's ending and its columns are called; the raters table knows pools too; a corpus without any."""
+    (corpus / "items.csv").write_text("item_id,text.en\na,Tea\n")
+    ratings = corpus / "ratings.tsv"
+    ratings.write_text("item_id\trater_id\tcrowd\tquestion\trating\na\tu\tus\tq1\t1\na\tv\tcn\tq1\t1\n")
+    with pytest.raises(UsageError, match="Who shall rate is not known"):
+        export("labelstudio", corpus, tmp_path / "none")
+    settings = (corpus / "corpus.toml").read_text()
+    (corpus / "corpus.toml").write_text(settings + '[read.map]\npool = "crowd"\n')
+    assert {"project-us-en.json", "project-cn-en.json"} <= set(export("labelstudio", corpus, tmp_path / "a").files)
+    (corpus / "corpus.toml").write_text(settings)
+    (corpus / "raters.csv").write_text("rater_id,pool\nu,kr\nv,jp\n")
+    assert {"project-kr-en.json", "project-jp-en.json"} <= set(export("labelstudio", corpus, tmp_path / "b").files)
+
+
 def test_what_is_refused(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="it has no options but --out"):
         export("labelstudio", corpus, tmp_path / "tasks", ReleaseOptions(k=3))

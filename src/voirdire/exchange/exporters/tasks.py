@@ -19,13 +19,15 @@ from voirdire.annotation.study_file import FILE, find_study
 from voirdire.annotation.study_questions import levels, questions_table
 from voirdire.annotation.wording import said
 from voirdire.corpus.corpus import Note
+from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.intake import some, with_rows
+from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.shown import place_of
 from voirdire.errors import InputError
 from voirdire.exchange.release import Release
 from voirdire.exchange.release_images import Collector, ReleaseImage
+from voirdire.exchange.release_tables import rated_pools
 from voirdire.exchange.told import Told, read_told
-from voirdire.tables import read_table
 
 Progress = Callable[[str, float], None]
 TEST = "test"
@@ -143,8 +145,4 @@ def _rated_pools(corpus: Path, shown: Shown) -> tuple[str, ...]:
     """The pools that rated before, where neither annotation.toml nor the cultures of the items name any."""
     if shown.cultures or not corpus.is_dir() or (shown.folder / FILE).is_file():
         return ()
-    file = next(
-        (corpus / f"ratings{end}" for end in (".csv", ".parquet") if (corpus / f"ratings{end}").is_file()), None
-    )
-    rated = None if file is None else read_table(file).frame
-    return () if rated is None or "pool" not in rated.columns else tuple(rated["pool"].drop_nulls().unique().sort())
+    return rated_pools(expand_corpus(CorpusOptions(corpus), rated=False))

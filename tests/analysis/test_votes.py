@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from tests.analysis.builders import VOTES, check, corpus, judged, judgments, rated, run
 
+from voirdire.analysis import preference_rows
 from voirdire.analysis.evaluate import evaluate
 from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.profile import Profile
@@ -121,6 +122,14 @@ def test_the_side_shown_first_in_one_order_is_no_repeat() -> None:
     assert (found.get("position.bias", **m).value, found.get("position.bias", **m).n) == (0.0, 1)
     assert found.get("position.consistency", **m).undefined == "one_order"
     assert "repeat_alpha" not in set(found.estimates["statistic"])
+
+
+def test_things_beyond_the_most_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not [note for note in audited(table()).meta["notes"] if note["key"] == "audit.note.things_beyond"]
+    monkeypatch.setattr(preference_rows, "MOST_THINGS", 0)
+    found = audited(table())
+    said = [note for note in found.meta["notes"] if note["key"] == "audit.note.things_beyond"]
+    assert [(note["fields"]["count"], note["kind"]) for note in said] == [(1, "warning")]
 
 
 def test_things_are_no_slices() -> None:

@@ -22,7 +22,13 @@ from voirdire.analysis.judge_tests import family_of
 from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.panels import Panel, build_cells, build_panel
 from voirdire.analysis.pool_rows import add_pools
-from voirdire.analysis.preference_rows import add_judged_preferences, add_preferences
+from voirdire.analysis.preference_rows import (
+    Things,
+    add_judged_preferences,
+    add_preferences,
+    things_notes,
+    things_of,
+)
 from voirdire.analysis.profile import Profile
 from voirdire.analysis.roles import add_roles
 from voirdire.analysis.rows import Table
@@ -70,13 +76,14 @@ def evaluate(
     load_plugins()
     contexts = contexts_of(corpus, options, table)
     judged = judged_questions(contexts, judgments)
+    things = {context.panel.question.id: things_of(corpus, context.panel) for context in contexts}
     steps = len(contexts) + len(judged) + 1
     done = 0
     for context in contexts:
         tell("pools", done / steps)
         add_pools(context)
         add_roles(context, corpus)
-        add_preferences(context, corpus)
+        add_preferences(context, things[context.panel.question.id])
         done += 1
     add_validity(contexts, table)
     cells: dict[str, Judged] = {}
@@ -87,7 +94,7 @@ def evaluate(
         if judgments is None or question not in judged:
             continue
         tell("judges", done / steps)
-        cells[question] = _judge(context, corpus, judgments)
+        cells[question] = _judge(context, corpus, judgments, things[question])
         by_role = {known.panel.question.role: known for known in contexts if known.panel.question.role}
         designs[question] = design = read_design(judgments, cells[question], context.pools, context.options)
         add_experiment(experiment := Experiment(context, cells[question], design, corpus, by_role))
@@ -97,7 +104,7 @@ def evaluate(
     tell("report", done / steps)
     return Profile(
         table.frame(),
-        _meta(corpus, judgments, options, contexts, cells, _told(corpus, contexts, designs))
+        _meta(corpus, judgments, options, contexts, cells, [*_told(corpus, contexts, designs), *things_notes(things)])
         | {"designs": {question: design.told for question, design in designs.items()}},
         distributions(contexts, cells),
         splitting_items(contexts, cells, corpus),
@@ -109,11 +116,11 @@ def _silent(step: str, share: float) -> None:
     """Tell nobody."""
 
 
-def _judge(context: Context, corpus: Corpus, judgments: Judgments) -> Judged:
+def _judge(context: Context, corpus: Corpus, judgments: Judgments, things: Things) -> Judged:
     judged = judged_cells(context, corpus, judgments)
     add_judges(context, judged)
     add_extras(context, judged)
-    add_judged_preferences(context, judged, corpus)
+    add_judged_preferences(context, judged, things)
     return judged
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ from voirdire.analysis.judge_rows import Judged, Writer, excluded_of
 from voirdire.analysis.panels import Panel
 from voirdire.analysis.pool_rows import add_results
 from voirdire.analysis.rater_sampler import sampler_of
-from voirdire.corpus.corpus import Corpus
+from voirdire.corpus.corpus import Corpus, Note
 from voirdire.corpus.sides import thing_columns
 from voirdire.signature import quote
 from voirdire.statistic import REGISTRY, Statistic
@@ -28,16 +28,23 @@ OF_JUDGE, BESIDE_POOL = "preferred_share.judge", "preferred_share.difference"
 BIAS, CONSISTENCY, EFFECT, RATERS = "position.bias", "position.consistency", "position.effect", "position.raters"
 
 
-def things_of(corpus: Corpus, panel: Panel) -> dict[str, Array]:
-    """Thing -> (I,) 1 where it is the first of the item, -1 where it is the second, 0 elsewhere.
+@dataclass(frozen=True)
+class Things:
+    """The things of a question's items: thing -> (I,) 1 where it is the first of the item, -1 the second, else 0.
 
-    Things of fewer than two items are left out, and of more than 40 those of the fewest items. Empty where the items
-    do not name their things.
+    beyond : how many more there are than the 40 of the most items, which stand here
     """
+
+    signs: Mapping[str, Array] = field(default_factory=dict)
+    beyond: int = 0
+
+
+def things_of(corpus: Corpus, panel: Panel) -> Things:
+    """The things of two items or more, of more than 40 those of the most items; none of items that do not name them."""
     items = corpus.items[panel.item_rows]
     columns = thing_columns(items.columns, panel.question.scale)
-    if columns is None:
-        return {}
+    if columns is None or not panel.question.scale.pairwise:
+        return Things()
     first, second = (items[column].cast(pl.String) for column in columns)
     differ = (first != second).fill_null(False)
     shown = pl.concat([side.filter(differ).rename("thing") for side in (first, second)]).drop_nulls()
@@ -47,7 +54,16 @@ def things_of(corpus: Corpus, panel: Panel) -> dict[str, Array]:
     for thing in sorted(counts["thing"].head(MOST_THINGS)):
         places = [((side == thing) & differ).fill_null(False).to_numpy().astype(float) for side in (first, second)]
         signs[thing] = np.asarray(places[0] - places[1])
-    return signs
+    return Things(signs, max(0, counts.height - MOST_THINGS))
+
+
+def things_notes(things: Mapping[str, Things]) -> list[Note]:
+    """Warnings of questions with more things than are looked at."""
+    return [
+        Note("audit.note.things_beyond", {"question": question, "most": MOST_THINGS, "count": found.beyond}, "warning")
+        for question, found in things.items()
+        if found.beyond
+    ]
 
 
 def _of_thing(name: str, thing: str) -> Statistic:
@@ -58,13 +74,13 @@ def _every(panel: Panel) -> np.ndarray:
     return np.ones(panel.n_items, dtype=bool)
 
 
-def add_preferences(context: Context, corpus: Corpus) -> None:
+def add_preferences(context: Context, things: Things) -> None:
     """What every pool prefers by thing, how two pools differ in it, and whether raters favour the side shown first."""
     panel = context.panel
     if not panel.question.scale.pairwise:
         return
     sampler = sampler_of(context, "all", _every(panel))
-    for thing, signs in things_of(corpus, panel).items():
+    for thing, signs in things.signs.items():
         features = Features(panel.arrays, votes=Votes(thing=signs))
         for name, targets in ((OF_POOL, [(k,) for k in range(len(context.pools))]), (OF_PAIR, context.pairs)):
             for target in targets:
@@ -90,7 +106,7 @@ def _rater_sides(panel: Panel) -> tuple[Array, Array]:
     return total, known
 
 
-def add_judged_preferences(context: Context, judged: Judged, corpus: Corpus) -> None:
+def add_judged_preferences(context: Context, judged: Judged, things: Things) -> None:
     """What each judge prefers by thing beside every pool, and whether it favours the side that it is shown first."""
     panel = context.panel
     if not panel.question.scale.pairwise:
@@ -107,7 +123,7 @@ def add_judged_preferences(context: Context, judged: Judged, corpus: Corpus) -> 
         sampler_of(context, "all", mask),
     )
     cube = judged.cube[: judged.n_cells]
-    for statistics, votes in _spoken_of(judged, things_of(corpus, panel), cube):
+    for statistics, votes in _spoken_of(judged, things.signs, cube):
         features = Features(panel.arrays, cube, votes=votes)
         for name, statistic in statistics.items():
             beside = name in (BESIDE_POOL, EFFECT)

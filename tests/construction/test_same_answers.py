@@ -8,6 +8,7 @@ from voirdire.construction.concepts import ConceptItem
 from voirdire.construction.history import History
 from voirdire.construction.same_answers import MOST, marks_of, same_answers
 from voirdire.corpus.screened import screening_notes
+from voirdire.texts import text
 
 NAMES = [f"c{place}" for place in range(12)]
 ITEMS = [ConceptItem(f"{name}-{culture}", name, "food", culture, name) for name in NAMES for culture in ("us", "cn")]
@@ -50,3 +51,18 @@ def test_a_history_that_says_nothing_or_something_else() -> None:
     for told in ("12", -1, 0, None):
         assert screening_notes({"same_ratings": told}) == ()
     assert [note.kind for note in screening_notes({"same_ratings": 12})] == ["warning"]
+
+
+def test_a_pair_that_was_kept_all_the_same_is_told_in_words() -> None:
+    """No name of a measure as the history has it; whoever holds the lead's secret is the lead."""
+    row = {"concept": "tea", "suggested": "drop", "reasons": ["gap", "pile"], "decided": "keep", "why": "they differ"}
+    rows = [{**row, "by": "lead"}, {**row, "by": "ana", "suggested": "undecided"}]
+    notes = screening_notes({"overruled": rows})
+    told = [text(note.key, "en", **note.fields) for note in notes]
+    assert told == [
+        "'tea' is kept although the screening suggested to drop it. Decided by the lead: they differ",
+        "'tea' is kept although the screening left it undecided. Decided by ana: they differ",
+    ]
+    chinese = [text(note.key, "zh", **note.fields) for note in notes]
+    assert ["负责人" in one for one in chinese] == [True, False]
+    assert not any("lead" in one or "gap" in one for one in chinese)

@@ -10,8 +10,9 @@ from typing import Any
 from voirdire.construction.concepts import CONCEPTS_FILE, is_text, read_concepts
 from voirdire.construction.history import Book, Clock, Event, History, digest_of, open_history, utc_now
 from voirdire.construction.screening import Screening
-from voirdire.construction.screening_rule import DROP, KEEP, UNDECIDED, VERDICTS
+from voirdire.construction.screening_rule import DROP, KEEP, UNDECIDED
 from voirdire.construction.seen import Marks, changed, now_of, over
+from voirdire.corpus.screened import VERDICTS
 from voirdire.errors import UsageError
 
 SCREENED, DECIDED = "screened", "screening_decision"
@@ -21,8 +22,6 @@ MOST_NAME, MOST_WHY = 64, 2000
 Seen = Mapping[str, Marks]
 """Item -> marks of what was seen of it."""
 
-LEAD = "lead"
-"""Who decides on the lead's pages: whoever holds the lead's secret."""
 
 
 @dataclass(frozen=True, slots=True)

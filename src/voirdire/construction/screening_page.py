@@ -10,9 +10,10 @@ from typing import Any
 from voirdire.construction.build_file import BuildFile, title_of
 from voirdire.construction.concepts import ConceptItem, Concepts
 from voirdire.construction.screening import GAPS, Measured, PairScreening, Screening
-from voirdire.construction.screening_decisions import LEAD, Outcome
+from voirdire.construction.screening_decisions import Outcome
 from voirdire.construction.screening_opinion import SATURATED, Opinion, image_of
 from voirdire.construction.screening_rule import DROP, KEEP, MEASURES, NOT_APPLICABLE, UNDECIDED
+from voirdire.corpus.screened import LEAD
 from voirdire.reporting.access import View
 from voirdire.reporting.blocks import Bullets, Folded, ItemCard, Items, Picture, Report, Section, Text
 from voirdire.reporting.grid import Column, Entry, Grid, Line

@@ -9,10 +9,10 @@ from typing import Any
 from voirdire.annotation.study_entries import Entries
 from voirdire.construction.build_file import BuildFile
 from voirdire.construction.screening_tests import Gap, Interval
+from voirdire.corpus.screened import VERDICTS
 
-KEEP, DROP, UNDECIDED = "keep", "drop", "undecided"
+KEEP, DROP, UNDECIDED = VERDICTS
 NOT_APPLICABLE = "not_applicable"
-VERDICTS = (KEEP, DROP, UNDECIDED)
 
 FACTUAL, UNCONTESTED, STEREOTYPE = "factual", "uncontested", "stereotype"
 MEASURES = {"factual": FACTUAL, "pile": FACTUAL, "gap": UNCONTESTED, "stereotype": STEREOTYPE}

@@ -22,6 +22,8 @@ from voirdire.corpus.corpus import Note
 
 SECTION = "screening"
 VERDICTS = ("keep", "drop", "undecided")
+LEAD = "lead"
+"""Who decides on the lead's pages: whoever holds the lead's secret."""
 
 
 def screening_notes(told: Mapping[str, Any]) -> tuple[Note, ...]:
@@ -46,8 +48,9 @@ def _notes(told: Mapping[str, Any]) -> Iterator[Note]:
         yield Note("screened.unusual", fields, "warning")
     for row in _rows(told, "overruled"):
         fields = {name: str(row.get(name, "")) for name in ("concept", "by", "why")}
+        fields["reasons"] = ", ".join(_texts(row.get("reasons")))
         kind = "drop" if row.get("suggested") == "drop" else "undecided"
-        yield Note(f"screened.kept_{kind}", {**fields, "reasons": ", ".join(_texts(row.get("reasons")))}, "warning")
+        yield Note(f"screened.kept_{kind}{'_by_lead' if fields['by'] == LEAD else ''}", fields, "warning")
 
 
 def _rows(told: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:

@@ -13,12 +13,13 @@ from starlette.responses import Response
 from voirdire.annotation.material import MAX_PIXELS
 from voirdire.construction.imaging.settings import GENERATED
 from voirdire.construction.screening import Measured
-from voirdire.construction.screening_decisions import DECISIONS, LEAD, Outcome, decide, outcomes
+from voirdire.construction.screening_decisions import DECISIONS, Outcome, decide, outcomes
 from voirdire.construction.screening_file import read_measured
 from voirdire.construction.screening_opinion import image_of
 from voirdire.construction.screening_page import decision_words, number, sentence
 from voirdire.construction.screening_rule import MEASURES, verdict_of
 from voirdire.corpus.pictures import Broken, look_at
+from voirdire.corpus.screened import LEAD
 from voirdire.errors import VoirdireError
 from voirdire.reporting.words import DASH
 from voirdire.texts import has, text

@@ -12,9 +12,10 @@ from voirdire.construction.freezing.failures import Failure, some
 from voirdire.construction.history import History, digest_of
 from voirdire.construction.imaging.settings import TEXT
 from voirdire.construction.screening_decisions import Outcome, outcomes
-from voirdire.construction.screening_rule import DROP, UNDECIDED, VERDICTS, Rule
+from voirdire.construction.screening_rule import DROP, UNDECIDED, Rule
 from voirdire.construction.seen import IMAGE, changed, image_mark, knows_image, texts_of
 from voirdire.corpus.corpus import Note
+from voirdire.corpus.screened import VERDICTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,15 +25,21 @@ class Finding:
     """Something that is wrong (``error``) or that a person should look at (``warning``).
 
     kind : the last part of its key in the catalogue; fields : what the sentence names
+    words : fields that are keys themselves
     """
 
     kind: str
     level: str
     fields: Mapping[str, Any] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def told(self, lang: str) -> dict[str, Any]:
+        """What the sentence names, as it stands there in a language."""
+        return {**self.fields, **{name: text(key, lang) for name, key in self.words.items()}}
 
     def message(self, lang: str = "en") -> str:
         """The sentence in a language."""
-        return text(f"build.finding.{self.kind}", lang, **self.fields)
+        return text(f"build.finding.{self.kind}", lang, **self.told(lang))
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +312,8 @@ def _standing(
     for concept, one in known.items():
         if concept not in by_concept:
             if one.state not in (OPEN, REJECTED):
-                yield Finding("concept_gone", ERROR, {"concept": concept, "state": one.state})
+                words = {"state": f"authoring.state.{one.state}"}
+                yield Finding("concept_gone", ERROR, {"concept": concept, "state": one.state}, words)
         elif one.state == ACCEPTED and differs(one.text, text_of(by_concept[concept])):
             yield _at(by_concept[concept][0], "changed_since", concept=concept, at=one.at)
     yield from _undescribed(by_concept, known, language)

@@ -88,7 +88,7 @@ def end(request: Request, form: LeadForm) -> Response:
 
 
 def _told(finding: Finding, lang: str) -> str:
-    return text(f"build.finding.{finding.kind}", lang, **view.on_page(finding.fields))
+    return text(f"build.finding.{finding.kind}", lang, **view.on_page(finding.told(lang)))
 
 
 def _people(request: Request, made: dict[str, str] | None = None) -> Response:

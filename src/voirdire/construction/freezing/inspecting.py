@@ -106,7 +106,7 @@ def _concepts(findings: Sequence[Finding]) -> Iterator[Failure]:
     for finding in findings:
         check = "authoring" if finding.kind in AUTHORING else "splits" if finding.kind in SPLITS else "concepts"
         if finding.level == ERROR:
-            yield Failure(check, f"build.finding.{finding.kind}", finding.fields)
+            yield Failure(check, f"build.finding.{finding.kind}", finding.fields, finding.words)
 
 
 def _authoring(names: Sequence[str], history: History) -> Iterator[Failure]:

@@ -11,6 +11,7 @@ import pytest
 from voirdire.exchange.importers import crowdkit, votes, wide
 from voirdire.exchange.importers.account import Account
 from voirdire.exchange.importers.contract import Importer, ImportOptions, Tables
+from voirdire.exchange.importers.people import is_personal, personal_ids
 from voirdire.exchange.importers.tables import Finished, finish
 
 PROLIFIC, TURK = "5f3c2a1b9d8e7f6a5b4c3d2e", "A2M45YGLOWMO4N"
@@ -78,3 +79,13 @@ def test_comments_items_and_judges() -> None:
     assert made["comments"].rows() == [("i", "r1", "ask […]")]
     assert made["items"].rows() == [("i", "write to us@shop.com", "Tea")]
     assert made["judgments"]["judge"].to_list() == ["gpt-4", "r2"]
+
+
+def test_ids_that_are_or_hold_ip_addresses_are_replaced() -> None:
+    personal = ["10.0.0.7", "arena_user_10.0.0.8", "2001:db8::1", "::1", "fe80:0:0:0:0:0:0:1", "user fe80::"]
+    plain = ["12:30:45:00", "v1.2.3.4", "1.2.3", "1.2.3.4.5", "team::one", "team :: one", "u:1:2:3", "r9"]
+    assert list(personal_ids(pl.Series([*personal, *plain]), every=False)) == personal
+    assert [is_personal(pl.Series("x", [cell])) for cell in ("10.0.0.7", "2001:db8::1", "12:30:45:00")] == [
+        *(True, True),
+        False,
+    ]

@@ -214,7 +214,7 @@ def test_votes_of_chatbot_arena(tmp_path: Path) -> None:
     pl.DataFrame([{**record, "judge": f"arena_user_10.0.0.{n}"} for n, record in enumerate(kept)]).write_parquet(file)
     assert votes.IMPORTER.recognise(file).kind == "yes"
     again, _ = read(votes.IMPORTER, file)
-    assert again.personal_ids
+    assert not again.personal_ids
     assert rows(again.ratings, "item_id", "rating") == rows(made.ratings, "item_id", "rating")
     assert finish(again, ImportOptions(), "x").tables["ratings"]["rater_id"].to_list() == ["r1", "r2"]
 

@@ -20,7 +20,13 @@ from voirdire.tables import Table, read_table
 ID = "rater_id"
 EMAIL = r"^\S+@\S+\.\S+$"
 MAIL_INSIDE = r"[^\s@<>()\[\]\"',;:]+@[^\s@<>()\[\]\"',;:]+\.[A-Za-z]{2,}"
-ADDRESS = r"^(?:\d{1,3}\.){3}\d{1,3}$|^[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7}$"
+_V4, _GROUP = r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}", "[0-9A-Fa-f]{1,4}"
+_GROUPS = rf"{_GROUP}(?::{_GROUP}){{0,6}}"
+_V6 = rf"(?:(?:{_GROUP}:){{7}}{_GROUP}|{_GROUPS}::(?:{_GROUPS})?|::{_GROUPS})"
+ADDRESS = rf"^(?:{_V4}|{_V6})$"
+"""An IP address: of version 4, or of version 6 with its seven colons or ``::``; a time of day is none."""
+
+_ADDRESS_INSIDE = re.compile(rf"(?<![0-9.vV]){_V4}(?![0-9.])|(?<![0-9A-Za-z:]){_V6}(?![0-9A-Za-z:])")
 KEYS = (ID, *" ".join(NAMES[ID]).split(), "prolific_id", "prolific_pid")
 _PERSONAL = (
     "email e_mail email_address mail recipient_email name full_name first_name last_name firstname lastname surname "
@@ -161,19 +167,22 @@ def join_people(raters: pl.DataFrame | None, people: People, rated: pl.Series) -
 def personal_ids(ids: pl.Series, every: bool, used: Collection[str] = ()) -> dict[str, str]:
     """Ids that are personal -> r1, r2, ... in the order in which they first occur; names in use are passed over.
 
-    every : all of them are identities; otherwise those are that hold an e-mail address or have a platform's form
+    every : all of them are identities; otherwise those that hold an e-mail or IP address or have a platform's form
     used : names that are taken
 
     >>> personal_ids(pl.Series(["a@b.org", "r1", "c@d.org", "a@b.org"]), every=False)
     {'a@b.org': 'r2', 'c@d.org': 'r3'}
     """
     who = ids.drop_nulls().unique(maintain_order=True).to_list()
-    found = [
-        one for one in who if every or re.search(MAIL_INSIDE, one) or re.match(EMAIL, one.strip()) or is_identity(one)
-    ]
+    found = [one for one in who if every or _has_address(one) or is_identity(one)]
     taken = (set(who) - set(found)) | set(used)
     numbers = (f"r{n}" for n in range(1, len(found) + len(taken) + 1))
     return dict(zip(found, (name for name in numbers if name not in taken), strict=False))
+
+
+def _has_address(one: str) -> bool:
+    """Whether an id is or holds an e-mail or IP address."""
+    return any((re.search(MAIL_INSIDE, one), re.match(EMAIL, one.strip()), _ADDRESS_INSIDE.search(one)))
 
 
 def replace_ids(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:

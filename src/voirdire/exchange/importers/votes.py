@@ -8,7 +8,6 @@ FastChat (Apache-2.0) writes it, where a vote for the left side is one for model
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,7 +51,6 @@ VOTER = ("judge", "voter", "rater_id", "rater", "annotator_id", "annotator", "wo
 ITEM = ("question_id", "item_id", "prompt_id", "item", "id", "task", "question")
 ARENA = frozenset(("model_a", "model_b", "winner", "judge", "anony", "tstamp"))
 LEFT_FIRST = ("left", "right")
-ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){3,7}", re.I)
 LONG = ("conversation_a", "conversation_b", "openai_moderation", "toxic_chat_tag")
 
 
@@ -114,7 +112,7 @@ def read(paths: Sequence[Path], options: ImportOptions, account: Account) -> Tab
         items=frame(found.items.rows.values(), ("item_id", "a", "b")),
         questions=frame([question(asked, "pairwise", labels=LABELS)]),
         notes=_notes(found, slots),
-        personal_ids=found.named or any(ADDRESS.search(voter) for voter in found.voters),
+        personal_ids=found.named,
         read={"anonymous_raters": True} if slots else {},
     )
 

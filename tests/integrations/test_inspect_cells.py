@@ -108,6 +108,12 @@ def test_without_ratings_there_is_no_consensus(tmp_path: Path) -> None:
     [
         ("inspect", ["--judgments", "x"], "--judgments means nothing for the format inspect"),
         ("csv", ["--grid", "neutral"], "--grid means nothing for the format csv"),
+        ("csv", ["--repeats", "0"], "--repeats means nothing for the format csv"),
+        ("labelstudio", ["--repeats", "0"], "--repeats means nothing for the format labelstudio"),
+        ("inspect", ["--k", "5"], "--k means nothing for the format inspect"),
+        ("dashboard", ["--k", "0"], "--k means nothing for the format dashboard"),
+        ("pdf", ["--k", "7"], "--k means nothing for the format pdf"),
+        ("model-card", ["--k", "7"], "--k means nothing for the format model-card"),
         ("dashboard", ["--repeats", "2"], "--repeats means nothing for the format dashboard"),
         ("inspect", ["--grid", "nowhere"], "nowhere"),
         ("inspect", ["--questions", "q9"], "q9"),

@@ -33,12 +33,12 @@ Judged = Annotated[Path | None, _option("--judgments", "RUN")]
 WithText = Annotated[bool, _option("--with-text-of-raters", None)]
 RaterColumns = Annotated[o.Words, _option("--rater-columns", "C1,C2|none")]
 RatingColumns = Annotated[o.Words, _option("--rating-columns", "C1,C2")]
-AtLeast = Annotated[int, _option("--k", "N")]
+AtLeast = Annotated[int | None, _option("--k", "N")]
 Grids = Annotated[o.Words, _option("--grid", "NAME|FILE")]
 Questions = Annotated[o.Words, _option("--questions", "Q1,Q2")]
 Repeats = Annotated[int | None, _option("--repeats", "N")]
 NONE, PDF = "none", "pdf"
-OF_RELEASES = ("judgments", "with_text_of_raters", "rater_columns", "rating_columns")
+OF_RELEASES = ("judgments", "with_text_of_raters", "rater_columns", "rating_columns", "k")
 OF_CELLS = ("grid", "questions", "repeats")
 
 
@@ -56,7 +56,7 @@ def export(
     with_text_of_raters: WithText = False,
     rater_columns: RaterColumns = None,
     rating_columns: RatingColumns = None,
-    k: AtLeast = 5,
+    k: AtLeast = None,
     grid: Grids = None,
     questions: Questions = None,
     repeats: Repeats = None,
@@ -65,6 +65,7 @@ def export(
 ) -> None:
     from voirdire.app.exporting import export as run_export
     from voirdire.app.exporting import source_of
+    from voirdire.exchange.anonymity import DEFAULT_K
     from voirdire.exchange.release import ReleaseOptions
 
     language = ctx.find_object(str) or "en"
@@ -75,7 +76,7 @@ def export(
         return
     attributes = None if rater_columns is None else tuple(name for name in _named(rater_columns) if name != NONE)
     columns = tuple(name for name in _named(rating_columns) if name != NONE)
-    options = ReleaseOptions(judgments, with_text_of_raters, attributes, columns, k)
+    options = ReleaseOptions(judgments, with_text_of_raters, attributes, columns, DEFAULT_K if k is None else k)
     with show.Progress(language) as progress:
         written = run_export(form, corpus, out, options, language, progress=progress)
     if json:
@@ -89,9 +90,14 @@ def _refuse(ctx: typer.Context, form: str, source: str) -> None:
     """UsageError for an option that means nothing for what an exporter is given."""
     known = {"release": OF_RELEASES, "cells": OF_CELLS}
     others = (name for other, names in known.items() for name in names if other != source)
-    wrong = next((name for name in others if ctx.params[name]), None)
+    wrong = next((name for name in others if _given(ctx.params[name])), None)
     if wrong is not None:
         raise UsageError(f"exporting.option.{source}", option=f"--{wrong.replace('_', '-')}", form=form)
+
+
+def _given(value: Any) -> bool:
+    """Whether an option was given, numbers also as 0."""
+    return bool(value) or type(value) is int
 
 
 def _profile(ctx: typer.Context, form: str, source: Path, out: Path, lang: str) -> None:

@@ -41,9 +41,9 @@ class Things:
 
 def things_of(corpus: Corpus, panel: Panel) -> Things:
     """The things of two items or more, of more than 40 those of the most items; none of items that do not name them."""
-    items = corpus.items[panel.item_rows]
-    columns = thing_columns(items.columns, panel.question.scale)
-    if columns is None or not panel.question.scale.pairwise:
+    scale, items = panel.question.scale, corpus.items[panel.item_rows]
+    columns = thing_columns(items.columns, scale) if scale.pairwise else None
+    if columns is None:
         return Things()
     first, second = (items[column].cast(pl.String) for column in columns)
     differ = (first != second).fill_null(False)

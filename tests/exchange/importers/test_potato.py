@@ -169,7 +169,11 @@ def test_a_declared_end_of_0_is_an_end(tmp_path: Path) -> None:
     schemes = [{"name": name, "scale": one, **scheme} for name, one in ends.items()]
     config.write_text(json.dumps({"annotation_schemes": schemes}))
     found = read_config(config) or {}
-    assert {name: (one.low, one.high) for name, one in found.items()} == {"up": (0, 5), "down": (-5, 0), "none": (-3, 3)}
+    assert {name: (one.low, one.high) for name, one in found.items()} == {
+        "up": (0, 5),
+        "down": (-5, 0),
+        "none": (-3, 3),
+    }
 
 
 def test_the_number_0_is_an_answer_and_an_attribute(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from voirdire.exchange.importers.account import Account
 from voirdire.exchange.importers.contract import KEEP_IDS, Importer, ImportOptions
 from voirdire.exchange.importers.recognise import check_named, gathered, importer, recognise
 from voirdire.exchange.importers.tables import finish, read_back, rows_of, write
-from voirdire.exchange.importers.told import check_joined, says_scale, with_scale
+from voirdire.exchange.importers.told import says_scale, with_scale
 from voirdire.exchange.importers.unreadable import NothingTakenError, reworded
 from voirdire.exchange.new_folder import new_folder
 
@@ -134,7 +134,6 @@ def _written(chosen: Importer, files: Sequence[Path], out: Path, options: Import
             raise AssertionError(f"{chosen.name}: {account.answers} read, {account.taken} taken, {left} left")  # noqa: TRY003
         if not account.taken and all(table is None or table.is_empty() for table in (tables.ratings, tables.judgments)):
             raise NothingTakenError.of(", ".join(map(str, files)), account)
-        check_joined(tables, options)
         done = finish(with_scale(tables, options), options, out.resolve().name)
         write(done, folder)
         notes = (*done.notes, *read_back(folder, out))

@@ -11,11 +11,12 @@ import polars as pl
 
 from voirdire.corpus.columns import NAMES, normal
 from voirdire.corpus.corpus import Note
+from voirdire.corpus.intake import some
 from voirdire.corpus.longform import read_long
 from voirdire.corpus.options import CorpusOptions, JudgmentOptions
 from voirdire.corpus.pools import assign_pools, read_raters
 from voirdire.corpus.reading import read_corpus, read_judgments
-from voirdire.errors import InputError, VoirdireError
+from voirdire.errors import InputError, UsageError, VoirdireError
 from voirdire.exchange.importers.cells import ITEMS, JUDGMENTS, QUESTIONS, RATERS, RATINGS, cell, frame, question, utc
 from voirdire.exchange.importers.contract import KEEP_IDS, TABLES, ImportOptions, Tables
 from voirdire.exchange.importers.people import ID, join_people, read_people
@@ -38,6 +39,9 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "questions": ("question",),
     "raters": RATERS,
 }
+EXAMPLES = 3
+"""How many ids an error shows."""
+
 FILLED = ("item_id", "rater_id", "question", "judge")
 
 MEANS = ("value", "n")
@@ -58,7 +62,8 @@ def finish(found: Tables, options: ImportOptions, name: str) -> Finished:
 
     name : of the corpus, where the export tells none
 
-    Raises InputError for a table of raters or questions that cannot be read, and UsageError for rules that do not fit.
+    Raises InputError for a table of raters or questions that cannot be read, and UsageError for rules that do not fit
+    or a table of raters that is about nobody who rated.
     """
     tables = {table: getattr(found, table) for table in TABLES if getattr(found, table) is not None}
     _check(tables)
@@ -68,6 +73,7 @@ def finish(found: Tables, options: ImportOptions, name: str) -> Finished:
     tables, said = leave_out(tables, options)
     notes += said
     if "ratings" in tables:
+        _check_pool_column(tables, options)
         tables, options, said = _pool_apart(tables, options)
         notes += said
         tables["ratings"] = _with_pools(tables, options)
@@ -131,9 +137,14 @@ def _check(tables: Mapping[str, pl.DataFrame]) -> None:
 
 
 def _with_people(tables: dict[str, pl.DataFrame], options: ImportOptions) -> tuple[dict[str, pl.DataFrame], list[Note]]:
+    """The tables with what a table says of the raters. Raises UsageError where it is of nobody who rated."""
     if options.raters is None or "ratings" not in tables:
         return tables, []
     people = read_people(options.raters, options.rater_key)
+    who, theirs = tables["ratings"][ID].drop_nulls().unique(maintain_order=True), people.frame[ID]
+    if not who.is_in(theirs.implode()).any():
+        ids = {"ours": some(who, EXAMPLES), "theirs": some(theirs, EXAMPLES)}
+        raise UsageError("importing.nobody_joined", file=str(options.raters), count=len(who), **ids)
     raters, notes = join_people(tables.get("raters"), people, tables["ratings"][ID])
     if people.dropped:
         notes.append(Note("importing.note.personal", {"table": people.file, "columns": ", ".join(people.dropped)}))
@@ -178,6 +189,17 @@ def _with_pools(tables: Mapping[str, pl.DataFrame], options: ImportOptions) -> p
     ratings = ratings.rename({name: f"{name}_given" for name in MEANS if name in ratings.columns})
     first = [name for name in FIRST if name in ratings.columns]
     return ratings.select(*first, pl.exclude(first))
+
+
+def _check_pool_column(tables: Mapping[str, pl.DataFrame], options: ImportOptions) -> None:
+    """Raises UsageError where nobody who rated has a value in the column of pools."""
+    column = options.pool_column
+    found = [tables[name] for name in ("raters", "ratings") if name in tables and column in tables[name].columns]
+    if column is None or not found:
+        return
+    who = tables["ratings"][ID].drop_nulls().unique(maintain_order=True)
+    if not any(table.filter(pl.col(ID).is_in(who.implode()))[column].is_not_null().any() for table in found):
+        raise UsageError("importing.pool_empty", column=column, count=len(who), raters=some(who, EXAMPLES))
 
 
 def _with_every_item(tables: dict[str, pl.DataFrame]) -> tuple[dict[str, pl.DataFrame], list[Note]]:

@@ -1,4 +1,4 @@
-"""What a user says of an export as a whole: its scale, and a table of raters, which has to be about these raters."""
+"""What a user says of the scale of an export."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from voirdire.corpus.intake import choice, some
 from voirdire.errors import UsageError
 from voirdire.exchange.importers.cells import frame, question
 from voirdire.exchange.importers.contract import ImportOptions, Tables
-from voirdire.exchange.importers.people import ID, join_people, read_people
 from voirdire.scales import LEVELS
 
 SCALE = ("level", "min", "max", "labels", "positive")
-EXAMPLES = 3
 
 
 def says_scale(options: ImportOptions) -> bool:
@@ -50,27 +48,6 @@ def with_scale(found: Tables, options: ImportOptions) -> Tables:
         read["missing_labels"] = [*dict.fromkeys([*read.get("missing_labels", ()), *options.missing_labels])]
     scaled = bool(options.level or options.ends or options.labels or options.positive is not None)
     return replace(found, questions=frame(rows.values(), ("question",)) if scaled else found.questions, read=read)
-
-
-def check_joined(found: Tables, options: ImportOptions) -> None:
-    """Raises UsageError where a table of raters is of nobody who rated, or nobody has a value for the pool."""
-    if found.ratings is None:
-        return
-    who = found.ratings[ID].drop_nulls().unique(maintain_order=True)
-    raters = found.raters
-    if options.raters is not None:
-        people = read_people(options.raters, options.rater_key)
-        theirs = people.frame[ID]
-        if not who.is_in(theirs.implode()).any():
-            ids = {"ours": some(who, EXAMPLES), "theirs": some(theirs, EXAMPLES)}
-            raise UsageError("importing.nobody_joined", file=str(options.raters), count=len(who), **ids)
-        raters, _ = join_people(raters, people, found.ratings[ID])
-    column = options.pool_column
-    tables = [table for table in (raters, found.ratings) if table is not None and column in table.columns]
-    if column is None or not tables:
-        return
-    if not any(table.filter(pl.col(ID).is_in(who.implode()))[column].is_not_null().any() for table in tables):
-        raise UsageError("importing.pool_empty", column=column, count=len(who), raters=some(who, EXAMPLES))
 
 
 def _with_label(ratings: pl.DataFrame, asked: list[str], options: ImportOptions) -> set[Any]:

@@ -176,3 +176,22 @@ def test_a_packed_file_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(records, "MOST", 50)
     with pytest.raises(InputError, match="more than 50 bytes"):
         list(json_records(file, Account()))
+
+
+def test_mtbench_items_keep_their_place_and_their_things(tmp_path: Path) -> None:
+    def vote(asked: str, first: str, second: str, **more: Any) -> dict[str, Any]:
+        names = {"question_id": asked, "model_a": first, "model_b": second}
+        return {**names, "winner": "model_a", "judge": "expert_1", "turn": 1, **more}
+
+    said = {
+        f"conversation_{side}": [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": side}]
+        for side in "ab"
+    }
+    file = lines(tmp_path / "a.jsonl", vote("1", "c", "d"), vote("2", "c", "d"), vote("1", "c", "d", **said))
+    made, _ = read(mtbench.IMPORTER, file)
+    assert made.items is not None
+    assert made.items.select("question_id", "text", "response_b").rows() == [("1", "Why?", "b"), ("2", None, None)]
+    file = lines(tmp_path / "b.jsonl", vote("1", "a turn 1: c", "d"), vote("1 turn 1: a", "c", "d", **said))
+    with pytest.raises(InputError) as caught:
+        read(mtbench.IMPORTER, file)
+    assert caught.value.key == "votes.item_twice"

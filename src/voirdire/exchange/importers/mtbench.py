@@ -99,9 +99,6 @@ def _side(record: Record, first: str, second: str, found: _Found) -> Side:
     asked = record.need("question_id", ID)
     side = Side.of(f"{asked} turn {turn}", *names)
     said = conversations(until_turn(record, turn), side)
-    known = found.items.rows.get(side.item, {})
-    if said and "text" not in known:
-        found.items.rows.pop(side.item, None)
     found.items.add(side, {"question_id": asked, "turn": turn, **said}, record)
     return side
 

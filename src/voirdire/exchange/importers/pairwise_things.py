@@ -108,12 +108,17 @@ class Items:
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, side: Side, known: Mapping[str, Any], record: Record) -> None:
-        """An item; what is known of it is taken from its first record. Raises InputError for one of other things."""
+        """An item; each thing that is known of it is taken from the first record that says it.
+
+        Raises InputError for an item of other things.
+        """
         here = self.rows.get(side.item)
         if here is not None and (here["a"], here["b"]) != (side.a, side.b):
             raise record.error("votes.item_twice", "", side.item, things=f"{here['a']}; {here['b']}")
         if here is None:
-            self.rows[side.item] = {"item_id": side.item, "a": side.a, "b": side.b, **known}
+            here = self.rows[side.item] = {"item_id": side.item, "a": side.a, "b": side.b}
+        for name, value in known.items():
+            here.setdefault(name, value)
 
 
 def conversations(record: Record, side: Side) -> dict[str, Any]:

@@ -45,6 +45,16 @@ def has(key: str, lang: str = "en") -> bool:
     return key in catalogue(lang)
 
 
+def ui_of(language: str) -> str:
+    """The language of our own sentences for a reader of a language: that one, or English where we have none.
+
+    >>> ui_of("zh"), ui_of("zh-Hans"), ui_of("ko")
+    ('zh', 'zh', 'en')
+    """
+    code = language.split("-")[0].lower()
+    return code if code in LANGUAGES else "en"
+
+
 def _flatten(table: dict[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
     for name, value in table.items():
         key = f"{prefix}.{name}"

@@ -13,8 +13,7 @@ from voirdire.annotation.invitations import by_token
 from voirdire.annotation.nouns import Batch, Invitation, PoolPlan, Rater
 from voirdire.annotation.raters import join, rater, returning
 from voirdire.annotation.wording import said
-from voirdire.texts import text
-from voirdire.web.pages import ui_of
+from voirdire.texts import text, ui_of
 from voirdire.web.screening import CONSENT, Screened, field_name, kept, passes
 from voirdire.web.security import count_guess, earlier_session, session_of
 from voirdire.web.service import Service, service_of

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from voirdire.annotation.database import Unavailable
 from voirdire.errors import VoirdireError
 from voirdire.reporting.templating import HTML_LANG, environment
-from voirdire.texts import LANGUAGES, text
+from voirdire.texts import LANGUAGES, text, ui_of
 from voirdire.web.security import guarding
 from voirdire.web.service import served_of
 
@@ -64,16 +64,6 @@ def ui_language(request: Request, languages: tuple[str, ...] = LANGUAGES) -> str
             return code
     default = served_of(request).settings.lang
     return default if default in languages else languages[0]
-
-
-def ui_of(language: str) -> str:
-    """The language of our own sentences for a reader of a language: that one, or English where we have none.
-
-    >>> ui_of("zh"), ui_of("zh-Hans"), ui_of("ko")
-    ('zh', 'zh', 'en')
-    """
-    code = language.split("-")[0].lower()
-    return code if code in LANGUAGES else "en"
 
 
 @cache

@@ -13,9 +13,9 @@ from voirdire.annotation.nouns import Rater
 from voirdire.annotation.raters import by_resume, seen, set_language
 from voirdire.annotation.refusals import Closed, Full
 from voirdire.annotation.wording import said
-from voirdire.texts import catalogue
+from voirdire.texts import catalogue, ui_of
 from voirdire.web.joining import Door, barred, door_of, gaps, joined, known_here, paragraphs
-from voirdire.web.pages import page, ui_language, ui_of
+from voirdire.web.pages import page, ui_language
 from voirdire.web.rating_view import Desk, desk_of, items_told, language_names, session_told
 from voirdire.web.screening import Screened, read_form
 from voirdire.web.security import (

@@ -11,9 +11,8 @@ from voirdire.annotation.nouns import Asked, Assignment, Batch, PoolPlan, Rater,
 from voirdire.annotation.study_questions import levels
 from voirdire.annotation.wording import said
 from voirdire.corpus.shown import UNKNOWN_LANGUAGE, Item
-from voirdire.texts import text
+from voirdire.texts import text, ui_of
 from voirdire.web.images import image_url, picture_of
-from voirdire.web.pages import ui_of
 from voirdire.web.rating_models import (
     AskedQuestion,
     ItemsTold,

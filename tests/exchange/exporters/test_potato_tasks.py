@@ -99,6 +99,28 @@ def test_what_raters_see(corpus: Path, tmp_path: Path) -> None:
     assert "voirdire import potato project-cn-zh project-us-en" in (tmp_path / "out" / "README.md").read_text("utf-8")
 
 
+@pytest.mark.parametrize("form", ["potato", "labelstudio"])
+def test_the_answer_that_a_question_does_not_apply_is_in_the_raters_language(form: str, tmp_path: Path) -> None:
+    """Chinese of every script and place is Chinese; a language that we have no words in reads English."""
+    folder = tmp_path / "drinks"
+    folder.mkdir()
+    (folder / "items.csv").write_text("item_id,text.zh-Hans,text.zh-CN,text.ko\na,茶,茶,차\n", encoding="utf-8")
+    (folder / "corpus.toml").write_text('name = "drinks"\n')
+    (folder / "annotation.toml").write_text(
+        '[[pools]]\nname = "cn"\nlanguages = ["zh-Hans", "zh-CN", "ko"]\n'
+        'consent = { zh = "同意", ko = "동의" }\nagree = { zh = "是", ko = "예" }\nwelcome = { zh = "好", ko = "네" }\n'
+        '[[questions]]\nid = "q1"\nlow = 1\nhigh = 3\nnot_applicable = true\n'
+        'text = { zh-Hans = "好吗", zh-CN = "好吗", ko = "좋아요" }\n',
+        encoding="utf-8",
+    )
+    export(form, folder, tmp_path / "out")
+    name = "config.yaml" if form == "potato" else None
+    for language, words in (("zh-Hans", "不适用"), ("zh-CN", "不适用"), ("ko", "Does not apply")):
+        project = tmp_path / "out" / f"project-cn-{language}"
+        written = (project / name if name else project.with_suffix(".xml")).read_text(encoding="utf-8")
+        assert [one for one in ("不适用", "Does not apply") if one in written] == [words]
+
+
 def test_images_go_along_and_nothing_of_raters_is_written(tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
     folder.mkdir()

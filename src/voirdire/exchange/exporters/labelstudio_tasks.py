@@ -10,7 +10,6 @@ written here. Inside a tag ``$name`` is replaced by the task's data, so a dollar
 from __future__ import annotations
 
 import json
-import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,16 +18,23 @@ from urllib.parse import quote
 
 from voirdire.annotation.nouns import NOT_APPLICABLE, Asked, PoolPlan
 from voirdire.annotation.wording import said
-from voirdire.exchange.exporters.tasks import Material, Task, TaskExporter, choices, wording
-from voirdire.exchange.importers.labelstudio_items import LOCAL, OUR_ITEM, OUR_LANGUAGE, OUR_POOL, OURS
+from voirdire.exchange.exporters.tasks import (
+    COMMENT,
+    Material,
+    Task,
+    TaskExporter,
+    choices,
+    project_name,
+    worded_field,
+    wording,
+)
+from voirdire.exchange.importers.labelstudio_items import LOCAL, OUR_ITEM, OUR_LANGUAGE, OUR_POOL
 from voirdire.exchange.release_images import write_images
 from voirdire.exchange.release_tables import as_csv
-from voirdire.texts import LANGUAGES, text
+from voirdire.texts import text, ui_of
 
 OBJECT, TEXT, IMAGE = "item", "text", "image"
 STEP = "0.01"
-COMMENT = "comment"
-"""What follows the name of a question in the name of the field for a comment on it."""
 
 
 def write(material: Material, folder: Path, lang: str) -> None:
@@ -47,29 +53,13 @@ def write(material: Material, folder: Path, lang: str) -> None:
     (folder / "README.md").write_text(_readme(material, lines, sorted(taken), lang), encoding="utf-8", newline="\n")
 
 
-def project_name(plan: PoolPlan, language: str, taken: set[str]) -> str:
-    """A name that every file system takes, whatever the pool is called."""
-    plain = re.sub(r"[^A-Za-z0-9]+", "-", plan.name).strip("-").lower()[:40] or "pool"
-    wanted = f"project-{plain}-{re.sub(r'[^A-Za-z0-9-]', '', language)}"
-    name, number = wanted, 2
-    while name in taken:
-        name, number = f"{wanted}-{number}", number + 1
-    taken.add(name)
-    return name
-
-
 def _task(task: Task, plan: PoolPlan, language: str, material: Material) -> dict[str, Any]:
     data: dict[str, Any] = {OUR_ITEM: task.item, OUR_POOL: plan.name, OUR_LANGUAGE: language}
     data |= {TEXT: task.text, "prompt": task.prompt}
     data |= {IMAGE: f"{LOCAL}{quote(task.image)}" if task.image else ""}
     for number, asked in enumerate(material.study.questions, start=1):
-        data[_worded(number)] = wording(asked, task, language)
+        data[worded_field(number)] = wording(asked, task, language)
     return {"data": data}
-
-
-def _worded(number: int) -> str:
-    """The field of the data that holds the words of a question."""
-    return f"{OURS}question_{number}"
 
 
 def _config(material: Material, tasks: Sequence[Task], language: str) -> str:
@@ -82,7 +72,7 @@ def _config(material: Material, tasks: Sequence[Task], language: str) -> str:
         name = f"{OBJECT}_text" if pictured else OBJECT
         ET.SubElement(view, "Text", name=name, value=f"${TEXT}" if worded else "$prompt")
     for number, asked in enumerate(material.study.questions, start=1):
-        ET.SubElement(view, "Header", value=f"${_worded(number)}", size="5")
+        ET.SubElement(view, "Header", value=f"${worded_field(number)}", size="5")
         if said(asked.help, language):
             ET.SubElement(view, "Header", value=_static(said(asked.help, language)), size="6")
         _ask(view, asked, language)
@@ -108,7 +98,7 @@ def _ask(view: ET.Element, asked: Asked, language: str) -> None:
         for value, words in answers:
             ET.SubElement(control, "Choice", alias=value, value=_static(words))
         if asked.not_applicable:
-            words = text("labelstudio.not_applicable", language if language in LANGUAGES else "en")
+            words = text("rating.page.not_applicable", ui_of(language))
             ET.SubElement(control, "Choice", alias=NOT_APPLICABLE, value=words)
 
 

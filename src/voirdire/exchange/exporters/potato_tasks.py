@@ -15,13 +15,21 @@ from urllib.parse import quote
 
 from voirdire.annotation.nouns import NOT_APPLICABLE, Asked, PoolPlan
 from voirdire.annotation.wording import said
-from voirdire.exchange.exporters.labelstudio_tasks import COMMENT, project_name
-from voirdire.exchange.exporters.tasks import Material, Task, TaskExporter, choices, wording
+from voirdire.exchange.exporters.tasks import (
+    COMMENT,
+    Material,
+    Task,
+    TaskExporter,
+    choices,
+    project_name,
+    worded_field,
+    wording,
+)
 from voirdire.exchange.importers.labelstudio_items import OUR_ITEM, OUR_LANGUAGE, OUR_POOL, OURS
 from voirdire.exchange.importers.potato import CONFIGS, DATA
 from voirdire.exchange.release_images import write_images
 from voirdire.exchange.release_tables import as_csv
-from voirdire.texts import LANGUAGES, text
+from voirdire.texts import text, ui_of
 
 TEXT, PROMPT, IMAGE, MEDIA = "text", "prompt", "image", "/media/"
 
@@ -59,13 +67,8 @@ def _item(task: Task, plan: PoolPlan, language: str, material: Material) -> dict
         found[f"{OURS}image"] = MEDIA + quote(task.image)
     for number, asked in enumerate(material.study.questions, start=1):
         if asked.of_item:
-            found[_worded(number)] = wording(asked, task, language)
+            found[worded_field(number)] = wording(asked, task, language)
     return found
-
-
-def _worded(number: int) -> str:
-    """The field of an item that holds the words of a question."""
-    return f"{OURS}question_{number}"
 
 
 def _config(material: Material, tasks: Sequence[Task], plan: PoolPlan, language: str) -> dict[str, Any]:
@@ -92,7 +95,7 @@ def _shown(material: Material, tasks: Sequence[Task]) -> list[dict[str, Any]]:
     fields += [{"key": TEXT if worded else PROMPT, "type": "text"}] if worded or not pictured else []
     prompted = any(task.prompt for task in tasks)
     own = [number for number, asked in enumerate(material.study.questions, start=1) if asked.of_item and prompted]
-    return fields + [{"key": _worded(number), "type": "text"} for number in own]
+    return fields + [{"key": worded_field(number), "type": "text"} for number in own]
 
 
 def _schemes(asked: Asked, language: str) -> list[dict[str, Any]]:
@@ -125,7 +128,7 @@ def _answers(asked: Asked, language: str) -> dict[str, Any]:
         return {"annotation_type": "number", **whole}
     labels = [{"name": value, "displayed_label": words} for value, words in answers]
     if asked.not_applicable:
-        words = text("labelstudio.not_applicable", language if language in LANGUAGES else "en")
+        words = text("rating.page.not_applicable", ui_of(language))
         labels.append({"name": NOT_APPLICABLE, "displayed_label": words})
     return {"annotation_type": "radio", "labels": labels}
 

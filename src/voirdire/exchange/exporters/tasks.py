@@ -7,6 +7,7 @@ table and the cultures of the items. An exporter of this kind is registered as `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from voirdire.corpus.intake import some, with_rows
 from voirdire.corpus.options import CorpusOptions
 from voirdire.corpus.shown import place_of
 from voirdire.errors import InputError
+from voirdire.exchange.importers.labelstudio_items import OURS
 from voirdire.exchange.release import Release
 from voirdire.exchange.release_images import Collector, ReleaseImage
 from voirdire.exchange.release_tables import rated_pools
@@ -31,6 +33,8 @@ from voirdire.exchange.told import Told, read_told
 
 Progress = Callable[[str, float], None]
 TEST = "test"
+COMMENT = "comment"
+"""What follows the name of a question in the name of the field for a comment on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ class Material:
             task = Task(name, said(item.texts, language), said(item.prompts, language), images.get(name) or "")
             if not (task.text or task.prompt or task.image):
                 told = {"item": name, "language": language, "pool": plan.name}
-                raise InputError("labelstudio.nothing_shown", file=str(self.folder), **told)
+                raise InputError("release.task_nothing_shown", file=str(self.folder), **told)
             found.append(task)
         return found
 
@@ -111,6 +115,22 @@ def read_material(corpus: Path, progress: Progress | None = None) -> Material:
     questions = _with_missing(questions_table(found.study.questions), found.study)
     notes = (*shown.notes, *found.notes, *located)
     return Material(corpus, shown, found.study, read_told(corpus), images.items, questions, images.files, notes)
+
+
+def project_name(plan: PoolPlan, language: str, taken: set[str]) -> str:
+    """A name that every file system takes, whatever the pool is called."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", plan.name).strip("-").lower()[:40] or "pool"
+    wanted = f"project-{plain}-{re.sub(r'[^A-Za-z0-9-]', '', language)}"
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}-{number}", number + 1
+    taken.add(name)
+    return name
+
+
+def worded_field(number: int) -> str:
+    """The field of a task that holds the words of a question."""
+    return f"{OURS}question_{number}"
 
 
 def wording(asked: Asked, task: Task, language: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from voirdire.exchange.card import SIZES, card, header, licence_entries, yaml
@@ -63,11 +64,19 @@ def test_in_chinese(release: Release, form: str) -> None:
 
 
 def test_scales_and_roles_are_told_in_words() -> None:
-    asked = QuestionFacts("q1", "evaluation", {"en": "How good?"}, ("ordinal", (1.0, 5.0), ""))
+    asked = QuestionFacts("q1", "evaluation", {"en": "How good?"}, ("ordinal", (1.0, 5.0), ()))
     assert scale_words(asked, "zh") == "有序等级，1 至 5"
-    assert scale_words(replace(asked, scale=("nominal", None, "no|yes")), "en") == "labels without order, no|yes"
-    assert scale_words(replace(asked, scale=("stars", (0.5, 5.0), "")), "en") == "stars; 0.5 to 5"
-    assert scale_words(replace(asked, scale=("", None, "")), "en") == ""
+    assert scale_words(replace(asked, scale=("nominal", None, ("no", "yes"))), "en") == "labels without order, no, yes"
+    assert scale_words(replace(asked, scale=("stars", (0.5, 5.0), ())), "en") == "stars; 0.5 to 5"
+    assert scale_words(replace(asked, scale=("", None, ())), "en") == ""
+
+
+@pytest.mark.parametrize("cell", ["low|mid|high", "low; mid; high", '["low", "mid", "high"]'])
+def test_labels_are_listed_however_the_questions_table_has_them(release: Release, cell: str) -> None:
+    table = pl.DataFrame({"question": ["q1"], "level": ["ordinal"], "labels": [cell]})
+    told = datasheet(replace(release, tables={**release.tables, "questions": table}), "en", "csv")
+    assert "low, mid, high" in section(told, "questions", "en")
+    assert cell not in told
 
 
 def test_counts(release: Release) -> None:

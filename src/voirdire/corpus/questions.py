@@ -98,9 +98,9 @@ def _declared(row: Mapping[str, Any], table: Table) -> Declared:
         level,
         _end(row, "min", table),
         _end(row, "max", table),
-        _listed(row.get("labels")),
+        listed_labels(row.get("labels")),
         row.get("positive"),
-        _listed(row.get("missing")),
+        listed_labels(row.get("missing")),
     )
     return Declared(spec, role, {language: value for language, value in text.items() if value})
 
@@ -115,11 +115,13 @@ def _end(row: Mapping[str, Any], column: str, table: Table) -> float | None:
         raise refuse("cell_not_number", table, _one(row), column) from error
 
 
-def _listed(cell: str | None) -> tuple[str, ...]:
+def listed_labels(cell: str | None) -> tuple[str, ...]:
     r"""The labels of a cell: joined by ``;`` or ``|``, or a JSON list, where a label holds one of these itself.
 
-    >>> _listed("low; high"), _listed('["a; b", "c|d"]'), _listed("[x];[y]"), _listed(None)
-    (('low', 'high'), ('a; b', 'c|d'), ('[x]', '[y]'), ())
+    >>> listed_labels("low; high"), listed_labels('["a; b", "c|d"]')
+    (('low', 'high'), ('a; b', 'c|d'))
+    >>> listed_labels("[x];[y]"), listed_labels(None)
+    (('[x]', '[y]'), ())
     """
     if cell and cell.startswith("["):
         try:

@@ -91,14 +91,15 @@ def _questions(questions: Sequence[QuestionFacts], lang: str) -> list[str]:
 def scale_words(question: QuestionFacts, lang: str) -> str:
     """The scale of a question in words; a level that is none of ours as it stands.
 
-    >>> scale_words(QuestionFacts("q1", scale=("ordinal", (1.0, 5.0), "")), "en")
+    >>> scale_words(QuestionFacts("q1", scale=("ordinal", (1.0, 5.0), ())), "en")
     'ordered steps, 1 to 5'
     """
     level, ends, labels = question.scale
     if not has(f"report.scale_words.level.{level}", lang):
-        return "; ".join(part for part in (level, _range(ends, lang), labels) if part)
+        listed = text("report.list_separator", lang).join(labels)
+        return "; ".join(part for part in (level, _range(ends, lang), listed) if part)
     low, high = ends or (None, None)
-    told = {"level": level, "low": low, "high": high, "labels": [labels] if labels else []}
+    told = {"level": level, "low": low, "high": high, "labels": list(labels)}
     return Words(lang).scale(told)
 
 

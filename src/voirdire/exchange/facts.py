@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from voirdire.corpus.questions import listed_labels
 from voirdire.exchange.release import Release
 
 DESCRIBING = ("culture", "category", "split")
@@ -38,13 +39,13 @@ class PoolFacts:
 class QuestionFacts:
     """One question, as far as the questions table says.
 
-    text : language -> wording; scale : its level, its ends and its labels, as they stand there
+    text : language -> wording; scale : its level, its ends and its labels
     """
 
     id: str
     role: str = ""
     text: Mapping[str, str] = field(default_factory=dict)
-    scale: tuple[str, tuple[float, float] | None, str] = ("", None, "")
+    scale: tuple[str, tuple[float, float] | None, tuple[str, ...]] = ("", None, ())
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _questions(release: Release) -> list[QuestionFacts]:
 
 def _question(name: str, row: Mapping[str, object]) -> QuestionFacts:
     texts = {key.partition(".")[2] or "und": str(value) for key, value in row.items() if _is_text(key) and value}
-    scale = (str(row.get("level") or ""), _ends(row), str(row.get("labels") or ""))
+    scale = (str(row.get("level") or ""), _ends(row), listed_labels(str(row.get("labels") or "")))
     return QuestionFacts(name, str(row.get("role") or ""), texts, scale)
 
 

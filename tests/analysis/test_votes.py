@@ -113,6 +113,27 @@ def test_both_orders_are_repeats_of_one_cell() -> None:
     assert "shown_first" not in found.meta["factors"]
 
 
+def in_two_orders(first: tuple[str, ...], **columns: tuple[str, ...]) -> pl.DataFrame:
+    items = ["tea-cola", "tea-cola", "milk-tea", "milk-tea"]
+    rating = ["first", "first", "first", "second"]
+    return pl.DataFrame({"item_id": items, "judge": "m", "rating": rating, "shown_first": first, **columns})
+
+
+@pytest.mark.parametrize("first", [("a", "b", "a", "b"), ("a", "b", "b", "a")])
+def test_a_design_that_the_order_tells_apart_too_is_said(first: tuple[str, ...]) -> None:
+    read = read_corpus(CorpusOptions(table(), items=ITEMS, level="pairwise"))
+    said = in_two_orders(first, persona=("us", "cn", "us", "cn"))
+    made = read_judgments(JudgmentOptions(said), read)
+    found = [note for note in made.notes if note.key == "input.note.order_alike"]
+    assert [(note.kind, note.fields["columns"]) for note in found] == [("warning", "persona")]
+    assert made.cells["condition"].to_list() == ["-"]
+    named = read_judgments(JudgmentOptions(said, factors=("persona",)), read)
+    assert "input.note.order_alike" not in [note.key for note in named.notes]
+    assert named.table.select("condition", "repeat").unique().sort("condition").rows() == [("cn", 1), ("us", 1)]
+    plain = read_judgments(JudgmentOptions(in_two_orders(first, persona=("us", "us", "us", "cn"))), read)
+    assert "input.note.order_alike" not in [note.key for note in plain.notes]
+
+
 def test_the_side_shown_first_in_one_order_is_no_repeat() -> None:
     said = pl.DataFrame(
         {"item_id": ["tea-cola", "milk-tea"], "judge": "m", "rating": ["tie", "first"], "shown_first": ["tea", None]}

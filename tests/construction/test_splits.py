@@ -162,6 +162,13 @@ def test_demonstrations_that_the_table_has_count(tmp_path: Path) -> None:
         assert made.counts()["demonstration"] == wanted
 
 
+def test_concepts_that_are_open_again_may_be_told_by_a_generator() -> None:
+    listed = concepts(3, given_splits=dict.fromkeys(("c000", "c001", "c002"), "rejected"))
+    plan, rng = SplitPlan(pilot=0, demonstration=0), np.random.default_rng(0)
+    made = split_concepts(listed, plan, rng, reopened=(name for name in ("c000", "c002")))
+    assert dict(made.splits) == {"c000": "test", "c001": "rejected", "c002": "test"}
+
+
 def test_a_missing_level_is_named() -> None:
     listed = concepts(10)
     every = {item.id: float(1 + number % 5) for number, items in enumerate(listed.values()) for item in items}

@@ -106,8 +106,9 @@ def further_ids(folder: Path | str, items: Iterable[str], main: str | None = Non
     main : the main regime, where it is known
     """
     named = list(items)
+    main_ids = set(named)
     found = {further_id(item, regime): item for regime in regimes_in(folder) if regime != main for item in named}
-    return {name: item for name, item in found.items() if name not in set(named)}
+    return {name: item for name, item in found.items() if name not in main_ids}
 
 
 def of_items(options: CorpusOptions, items: Sequence[str], further: Collection[str]) -> CorpusOptions:

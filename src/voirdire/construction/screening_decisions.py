@@ -23,7 +23,6 @@ Seen = Mapping[str, Marks]
 """Item -> marks of what was seen of it."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """Where a pair stands.

@@ -103,7 +103,8 @@ def split_concepts(
     >>> split_concepts(tea, SplitPlan(pilot=1, demonstration=2), np.random.default_rng(0)).counts()
     {'test': 2, 'demonstration': 2, 'pilot': 1, 'rejected': 0}
     """
-    given = {name: "" if name in set(reopened) else items[0].split for name, items in concepts.items()}
+    again_open = set(reopened)
+    given = {name: "" if name in again_open else items[0].split for name, items in concepts.items()}
     made, idle = _kept(given, set(rejected), set(waiting), again)
     category = {name: items[0].category for name, items in concepts.items()}
     order = [name for name in rng.permutation(sorted(concepts)).tolist() if name not in made and name not in idle]
@@ -112,7 +113,8 @@ def split_concepts(
     order = [name for name in order if name not in made]
     shown = [name for name in concepts if made.get(name) == DEMONSTRATION]
     chosen = [] if rated is None else _cover(order, concepts, rated, plan.per_level, shown)
-    rest = [name for name in order if name not in set(chosen)]
+    covering = set(chosen)
+    rest = [name for name in order if name not in covering]
     chosen += _spread(rest, category, max(0, plan.demonstration - len(shown) - len(chosen)), plan)
     made |= dict.fromkeys(chosen, DEMONSTRATION)
     made |= {name: TEST for name in order if name not in made}

@@ -17,6 +17,7 @@ from voirdire.errors import UsageError
 from voirdire.tables import Table, read_table
 
 MAX_FACTOR_LEVELS = 100
+MAX_DESIGN_LEVELS = 12
 PROVENANCE = (
     "raw",
     "attempts",
@@ -56,24 +57,33 @@ def key_factors(frame: pl.DataFrame, key: Sequence[str], table: Table, options: 
         return KeyFactors(options.factors, not _repeated(frame, [*key, *options.factors]))
     if not _repeated(frame, key):
         return KeyFactors()
-    taken = (
-        *key,
-        "raw",
-        "status",
-        "_row",
-        "_reason",
-        "_column",
-        *([SHOWN_FIRST, CODE] if CODE in frame.columns else []),
-    )
-    extra = [name for name in frame.columns if name not in taken]
-    levels = {name: frame[name].n_unique() for name in extra if names.normal(name) not in PROVENANCE}
-    candidates = [name for name, count in levels.items() if 2 <= count <= MAX_FACTOR_LEVELS]
+    candidates = _candidates(frame, key, MAX_FACTOR_LEVELS)
     for size in (1, 2, 3):
         for chosen in combinations(candidates, size):
             if not _repeated(frame, [*key, *chosen]):
                 told = note("factors_found", file=table.name, factors=", ".join(chosen))
                 return KeyFactors(chosen, True, (told,))
     return KeyFactors((), unique=False)
+
+
+def order_notes(frame: pl.DataFrame, key: Sequence[str], table: Table) -> list[Note]:
+    """A warning of columns that tell answers apart as well as the order does in which their things were shown.
+
+    frame : with the full condition; key : that of the cells, without the order. The answers are taken as those of one
+    cell in both orders, and are those of two designs where such a column is one.
+    """
+    if CODE not in frame.columns or not _repeated(frame, key) or _repeated(frame, [*key, CODE]):
+        return []
+    found = [name for name in _candidates(frame, key, MAX_DESIGN_LEVELS) if not _repeated(frame, [*key, name])]
+    return [warning("order_alike", file=table.name, columns=", ".join(found))] if found else []
+
+
+def _candidates(frame: pl.DataFrame, key: Sequence[str], most: int) -> list[str]:
+    """The further columns of two levels or more that may tell cells apart."""
+    taken = (*key, "raw", "status", "_row", "_reason", "_column", "_base")
+    taken += (SHOWN_FIRST, CODE) if CODE in frame.columns else ()
+    extra = [name for name in frame.columns if name not in taken and names.normal(name) not in PROVENANCE]
+    return [name for name in extra if 2 <= frame[name].n_unique() <= most]
 
 
 def _repeated(frame: pl.DataFrame, key: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ import polars as pl
 
 from voirdire.corpus import columns as names
 from voirdire.corpus.belonging import check_belongs, made_on
-from voirdire.corpus.cells import full_condition, key_factors
+from voirdire.corpus.cells import full_condition, key_factors, order_notes
 from voirdire.corpus.corpus import Corpus, Judgments, Note
 from voirdire.corpus.folder import expand_judgments
 from voirdire.corpus.intake import note, some, with_rows
@@ -72,12 +72,12 @@ def _whole(options: JudgmentOptions, corpus: Corpus) -> Judgments:
     judges = list(frame["judge"].unique(maintain_order=True))
     frame, repeated = repeats(frame)
     frame = with_sides(frame, table, corpus.questions, corpus.items)
-    two_orders = CODE in frame.columns
-    frame = by_order(frame)
-    key = [*KEY, "repeat"] if repeated or two_orders else KEY
-    extra = key_factors(frame, key, table, options)
+    told, orders = [*KEY, "repeat"] if repeated else KEY, [CODE] if CODE in frame.columns else []
+    extra = key_factors(frame, [*told, *orders], table, options)
     frame = full_condition(frame, extra.names, table)
-    doubled = names_alike(frame, table)
+    doubled = names_alike(frame, table) + order_notes(frame, told, table)
+    frame = by_order(frame)
+    key = [*KEY, "repeat"] if orders else told
     if not extra.unique:
         frame, more = duplicates(frame, key, table, options)
         doubled += more

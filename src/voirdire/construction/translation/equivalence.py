@@ -7,7 +7,7 @@ question and every language beside the first: the shift, its interval, what such
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -203,16 +203,20 @@ def _pairs(
 def _unbounded(given: _Given) -> Iterator[Note]:
     """The range of the ratings of each question whose scale is not known: a slip of the pen shows in it."""
     for question in dict.fromkeys(question for question, _ in given.ratings):
-        if _ends(given.ends, question) is None:
+        if question_of(question, given.ends) not in given.ends:
             told = [items for (asked, _), items in given.ratings.items() if asked == question]
             values = list(chain.from_iterable(said.values() for items in told for said in items.values()))
             fields = {"question": question, "low": f"{min(values):g}", "high": f"{max(values):g}"}
             yield Note("translation.equivalence.note.range", fields)
 
 
-def _ends(ends: Ends, question: str) -> tuple[float, float] | None:
-    """The ends of a question; of the only one where a table has no column of questions."""
-    return next(iter(ends.values())) if question == ONLY and len(ends) == 1 else ends.get(question)
+def question_of(name: str, known: Collection[str]) -> str:
+    """The question that a table means by a name: the only one that is known where it has no column of questions.
+
+    >>> question_of("rating", {"q1"}), question_of("rating", {"q1", "q2"}), question_of("q2", {"q1"})
+    ('q1', 'rating', 'q2')
+    """
+    return next(iter(known)) if name == ONLY and len(known) == 1 else name
 
 
 def _read(table: Table, items: set[str], languages: Sequence[str], ends: Ends) -> _Given:
@@ -250,7 +254,7 @@ def _take(
     if before != where["row"]:
         raise InputError("translation.equivalence.twice", **where, value=rater, first=before)
     told = given.ratings.setdefault((question, rater), {}).setdefault(item, {})
-    told[language] = _number(row["rating"], where, question, _ends(given.ends, question))
+    told[language] = _number(row["rating"], where, question, given.ends.get(question_of(question, given.ends)))
 
 
 def _number(value: str, where: Mapping[str, Any], question: str, ends: tuple[float, float] | None) -> float:

@@ -10,7 +10,7 @@ from voirdire.annotation.study_file import FILE as STUDY_FILE
 from voirdire.construction.build_file import BuildFile
 from voirdire.construction.concepts import Concepts
 from voirdire.construction.history import Event, History, digest_of
-from voirdire.construction.translation.equivalence import EVENT, ONLY
+from voirdire.construction.translation.equivalence import EVENT, question_of
 from voirdire.construction.translation.units import ENDS, QUESTIONS_FILE, Unit, read_units
 
 NUMBERS = ("low", "high", "raters")
@@ -43,11 +43,11 @@ def outcome(history: History, words: Mapping[str, str], asked: Iterable[str] = (
     compared = [_row(one) for one in latest.get("compared", ()) if isinstance(one, Mapping)]
     names = dict.fromkeys(row["question"] for row in compared)
     before = latest.get("words", {})
-    one = ONLY in names and len(words) == 1
+    meant = {question_of(name, words) for name in names}
     told = {"checked": True, "at": latest["at"], "margin": latest.get("margin"), "confidence": latest.get("confidence")}
     told["compared"] = compared
     told["outdated"] = [name for name in names if name in before and before[name] != words_of(words, name)]
-    return told | {"unchecked": [name for name in asked if name not in names and not one]}
+    return told | {"unchecked": [name for name in asked if name not in meant]}
 
 
 def words_of(words: Mapping[str, str], question: str) -> str | None:
@@ -56,7 +56,7 @@ def words_of(words: Mapping[str, str], question: str) -> str | None:
     >>> words_of({"q1": "x"}, "rating"), words_of({"q1": "x", "q2": "y"}, "rating")
     ('x', None)
     """
-    return next(iter(words.values())) if question == ONLY and len(words) == 1 else words.get(question)
+    return words.get(question_of(question, words))
 
 
 def question_words(units: Iterable[Unit]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from voirdire.analysis.engine import load_plugins
 from voirdire.analysis.exhibits import distributions, splitting_items
 from voirdire.analysis.experiment.add import add_experiment
 from voirdire.analysis.experiment.design import Design, Experiment, read_design
+from voirdire.analysis.item_tables import item_tables
 from voirdire.analysis.judge_extras import add_extras
 from voirdire.analysis.judge_rows import Judged, add_judges, with_controls
 from voirdire.analysis.judge_tests import family_of
@@ -102,13 +103,17 @@ def evaluate(
         done += 1
     add_verdicts(contexts, cells, table)
     tell("report", done / steps)
+    held = {question: judged_of.cells for question, judged_of in cells.items()}
+    compared, large = item_tables(corpus.items, contexts, held, wanted=options.compared)
+    told = [*_told(corpus, contexts, designs), *things_notes(things), *large]
     return Profile(
         table.frame(),
-        _meta(corpus, judgments, options, contexts, cells, [*_told(corpus, contexts, designs), *things_notes(things)])
+        _meta(corpus, judgments, options, contexts, cells, told)
         | {"designs": {question: design.told for question, design in designs.items()}},
         distributions(contexts, cells),
         splitting_items(contexts, cells, corpus),
         pl.concat(curves),
+        compared,
     )
 
 

@@ -27,6 +27,7 @@ class AuditOptions:
     personas : (level, pool): the pool that a persona speaks for, where it is not called as its pool; ``none`` for a
         level without a persona
     regime : the item column whose two levels are image regimes of the same items (photographs, generated)
+    compared : whether what was compared item by item is kept beside the profile (texts of items may be private)
     """
 
     pairs: tuple[tuple[str, str], ...] = ()
@@ -47,6 +48,7 @@ class AuditOptions:
     factor_roles: tuple[tuple[str, str], ...] = ()
     personas: tuple[tuple[str, str], ...] = ()
     regime: str | None = None
+    compared: bool = True
 
     @property
     def rater_draws(self) -> int:

@@ -13,6 +13,7 @@ import polars as pl
 
 from voirdire import plugins
 from voirdire.analysis.exhibits import DISTRIBUTIONS
+from voirdire.analysis.item_tables import ItemTables, remove_tables
 from voirdire.analysis.rows import COLUMNS, estimate_of
 from voirdire.analysis.specifications import SPECIFICATIONS
 from voirdire.errors import InputError, NotFoundError
@@ -33,6 +34,8 @@ class Profile:
     items : the items that split the pools most, with texts, consensuses and judges' ratings
     specifications : T, W and delta of each judge under every definition of the specification curve, with the choices;
         empty without judges and in a profile of an older version
+    compared : what was compared item by item, where the profile was just made and the tables are wanted; written beside
+        profile.json, which does not hold it, and None in a profile that was loaded
     """
 
     estimates: pl.DataFrame
@@ -40,6 +43,7 @@ class Profile:
     distributions: pl.DataFrame
     items: pl.DataFrame
     specifications: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SPECIFICATIONS))
+    compared: ItemTables | None = field(default=None, compare=False, repr=False)
 
     def get(
         self,
@@ -96,15 +100,20 @@ class Profile:
         return page
 
     def save(self, directory: str | Path) -> None:
-        """Write estimates.csv and then profile.json, each whole or not at all.
+        """Write estimates.csv, the item-level tables where there are any, and last profile.json.
 
-        In estimates.csv a name that a spreadsheet would take for a formula has an apostrophe before it.
+        Each is written whole or not at all. In estimates.csv a name that a spreadsheet would take for a formula has an
+        apostrophe before it. Item-level tables of another profile that stood there are removed.
         """
         folder = Path(directory)
         folder.mkdir(parents=True, exist_ok=True)
+        document, file = self.to_json(), folder / PROFILE
         _write_whole(folder / ESTIMATES, spreadsheet_safe(self.estimates).write_csv)
-        document = self.to_json()
-        _write_whole(folder / PROFILE, lambda file: file.write_bytes(document))
+        if not (file.is_file() and file.read_bytes() == document):
+            remove_tables(folder)
+        if self.compared is not None:
+            self.compared.write(folder)
+        _write_whole(file, lambda part: part.write_bytes(document))
 
     def to_json(self) -> bytes:
         """The whole profile; signatures are kept in full."""

@@ -74,6 +74,7 @@ def write(
 
     images : the folder that the items' image paths are relative to (see ``images_of``)
     """
+    from voirdire.analysis.item_tables import remove_tables
     from voirdire.reporting.report import write_report
     from voirdire.reporting.terminal import terminal
 
@@ -88,6 +89,9 @@ def write(
         with TemporaryDirectory(prefix=".voirdire-", dir=out) as held:
             write_report(profile, held, lang, images)
             profile.save(held)
+            if profile.compared is None:
+                (out / PROFILE).unlink(missing_ok=True)
+                remove_tables(out)
             written = publish(Path(held), out)
     except OSError as error:
         raise UsageError("app.out_unwritable", file=str(out), why=error.strerror or str(error)) from error

@@ -67,6 +67,8 @@ def collect(params: Mapping[str, Any]) -> dict[str, Any]:
             options["personas"] = tuple(_split(entry, "=", "--persona") for entry in value)
         elif name == "scale":
             options["low"], options["high"] = (_number(end, value) for end in _split(value, ":", "--scale"))
+        elif name == "no_compared":
+            options["compared"] = False
         else:
             options[name] = value
     return options

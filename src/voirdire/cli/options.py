@@ -83,6 +83,7 @@ GateReliability = Annotated[float | None, _option("--gate-reliability", panel="a
 Seed = Annotated[int | None, _option("--seed", panel="analysis", metavar="N")]
 
 Out = Annotated[Path | None, _option("--out", panel="output", metavar="DIR")]
+NoCompared = Annotated[bool, _option("--no-compared", panel="output")]
 Json = Annotated[bool, _option("--json", panel="output")]
 Lang = Annotated[str | None, _option("--lang", panel="output", metavar="en|zh")]
 

@@ -55,6 +55,7 @@ def validate(
     gate_reliability: o.GateReliability = None,
     seed: o.Seed = None,
     out: o.Out = None,
+    no_compared: o.NoCompared = False,
     json: o.Json = False,
     lang: o.Lang = None,
     config: o.Config = None,

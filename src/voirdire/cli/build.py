@@ -106,11 +106,12 @@ def build_app(lang: str = "en") -> Any:
         simulate,
         speccurve,
         validate,
+        view,
     )
 
     app = new_group("cli.help")
     app.callback(cls=LocalGroup, help="cli.help", no_args_is_help=True)(_root)
-    first = (demo, audit, validate, check, run, price, annotate, build_corpus)
+    first = (demo, audit, validate, view, check, run, price, annotate, build_corpus)
     for module in (*first, signature, speccurve, power, simulate, exporting, importing):
         module.register(app)
     root = typer.main.get_command(app)

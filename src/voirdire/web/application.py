@@ -21,7 +21,7 @@ from voirdire.errors import VoirdireError
 from voirdire.version import VERSION
 from voirdire.web import images, lead_api, lead_pages, pages, rating_api, rating_pages
 from voirdire.web.security import MAX_BODY, Guard
-from voirdire.web.service import Served, Service, open_service
+from voirdire.web.service import Host, Service, open_service
 from voirdire.web.settings import Settings
 
 ANSWERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
@@ -43,7 +43,7 @@ class Revalidated(StaticFiles):
         return response
 
 
-def surrounded(service: Served, modules: Sequence[ModuleType], *, most: int = MAX_BODY, openapi: str | None) -> FastAPI:
+def surrounded(service: Host, modules: Sequence[ModuleType], *, most: int = MAX_BODY, openapi: str | None) -> FastAPI:
     """An application of these modules' routers, with what stands around every page.
 
     That is: static files, errors in the reader's language, names of the host that are known, and the guard.
@@ -53,7 +53,7 @@ def surrounded(service: Served, modules: Sequence[ModuleType], *, most: int = MA
     @asynccontextmanager
     async def living(_: FastAPI) -> AsyncIterator[None]:
         yield
-        service.database.dispose()
+        service.close()
 
     app = FastAPI(
         title="voirdire", version=VERSION, lifespan=living, docs_url=None, redoc_url=None, openapi_url=openapi

@@ -19,7 +19,7 @@ from voirdire.errors import VoirdireError
 from voirdire.reporting.templating import HTML_LANG, environment
 from voirdire.texts import LANGUAGES, text, ui_of
 from voirdire.web.security import guarding
-from voirdire.web.service import served_of
+from voirdire.web.service import host_of
 
 log = logging.getLogger(__name__)
 LANGUAGE_COOKIE = "voirdire-lang"
@@ -28,7 +28,7 @@ RETRY_SECONDS = 2
 
 def page(request: Request, template: str, lang: str, *, status: int = 200, **fields: Any) -> HTMLResponse:
     """A page. ``t(key, **fields)`` in the template is the sentence of the language; everything is escaped."""
-    settings = served_of(request).settings
+    settings = host_of(request).settings
 
     def sentence(key: str, **named: Any) -> str:
         return text(key, lang, **named)
@@ -41,8 +41,8 @@ def page(request: Request, template: str, lang: str, *, status: int = 200, **fie
             lang=lang,
             html_lang=HTML_LANG.get(lang, lang),
             root=settings.root,
-            service_title=sentence(served_of(request).title),
-            service_home=served_of(request).home,
+            service_title=sentence(host_of(request).title),
+            service_home=host_of(request).home,
             static=lambda name: f"{settings.root}/static/{name}?{_digest(name)}",
             **fields,
         )
@@ -62,7 +62,7 @@ def ui_language(request: Request, languages: tuple[str, ...] = LANGUAGES) -> str
         code = wanted.split(";")[0].strip().split("-")[0].lower()
         if code in languages:
             return code
-    default = served_of(request).settings.lang
+    default = host_of(request).settings.lang
     return default if default in languages else languages[0]
 
 
@@ -73,7 +73,7 @@ def _digest(name: str) -> str:
 
 def wants_json(request: Request) -> bool:
     """Whether a request is one of a script."""
-    path = request.url.path.removeprefix(served_of(request).settings.root)
+    path = request.url.path.removeprefix(host_of(request).settings.root)
     return path.startswith(("/api/", "/lead/api/"))
 
 
@@ -112,7 +112,7 @@ async def not_valid(request: Request, error: Exception) -> Response:
 async def fault(request: Request, _: Exception) -> Response:
     """A fault of ours: nothing of it is shown. The response is made outside of what guards the others."""
     response = _answer(request, 500, "web.fault", text("web.fault", ui_language(request)))
-    response.headers.update(guarding(secure=served_of(request).settings.secure))
+    response.headers.update(guarding(secure=host_of(request).settings.secure))
     return response
 
 

@@ -22,19 +22,32 @@ IMAGE_KEY_LENGTH = 24
 
 
 @dataclass(frozen=True)
-class Served:
-    """What every service of ours has: settings, a database, the keys for signing."""
+class Host:
+    """What answers requests: settings, and how it is called on its pages."""
 
     settings: Settings
-    database: Database
-    state: ServiceState
-    started: float = field(default_factory=time.time, kw_only=True)
     name: ClassVar[str] = "voirdire"
     """The first part of the names of its cookies, which browsers share between the ports of a machine."""
     title: ClassVar[str] = "rating.title"
     """Key of what it is called on pages that belong to nobody."""
     home: ClassVar[str] = ""
     """Key of what leads from there to the first page; empty where there is none for everybody."""
+
+    def close(self) -> None:
+        """Give back what it holds when the process ends."""
+
+
+@dataclass(frozen=True)
+class Served(Host):
+    """What every service has that keeps something: a database, the keys for signing."""
+
+    database: Database
+    state: ServiceState
+    started: float = field(default_factory=time.time, kw_only=True)
+
+    def close(self) -> None:
+        """Close the connections to the database."""
+        self.database.dispose()
 
     def now(self) -> float:
         """Seconds since 1970."""
@@ -92,8 +105,14 @@ def study_of(settings: Settings, shown: Shown) -> StudyRead:
     return find_study(Path(settings.corpus), shown, file=file, pools=settings.pools, numbers=numbers)
 
 
-def served_of(request: Request) -> Served:
+def host_of(request: Request) -> Host:
     """What answers a request, whichever of our services it is."""
+    found: Host = request.app.state.service
+    return found
+
+
+def served_of(request: Request) -> Served:
+    """What answers a request, of the services that keep something."""
     found: Served = request.app.state.service
     return found
 

@@ -1,0 +1,173 @@
+"""``voirdire view``: folders and tables become what the reading room shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from voirdire.analysis.profile import Profile
+from voirdire.app.inputs import Listener, find_tables, images_of, option_names, read_inputs
+from voirdire.browsing import opening
+from voirdire.browsing.library import Audit, Library, Run, Shelf, Slugs
+from voirdire.corpus.folder import expand_corpus
+from voirdire.corpus.frozen import MANIFEST
+from voirdire.corpus.itemtable import read_items
+from voirdire.corpus.options import CorpusOptions, JudgmentOptions
+from voirdire.corpus.reading import read_judgments
+from voirdire.errors import UsageError
+
+
+def view(folders: Sequence[Path | str] = (), *, told: Listener | None = None, **options: Any) -> Library:
+    """Open corpora, runs and audits to be looked at; nothing is written.
+
+    Parameters
+    ----------
+    folders : corpora, runs, audits, or folders that hold some
+    told : called with what was read of every table
+    options : ``ratings``, ``items``, ``judgments`` and how tables are read, as for ``audit``
+
+    A run is shown with the corpus that holds all of its items, and so is an audit. Raises UsageError for a folder that
+    is none of these and InputError for what cannot be read.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "items.csv").write_text("item_id,text" + chr(10) + "a,Tea with milk")
+    >>> view([folder]).shelves[0].item(1).texts
+    {'und': 'Tea with milk'}
+    """
+    known = {name: value for name, value in options.items() if value is not None}
+    paths = [Path(folder) for folder in folders]
+    run = known.get("judgments")
+    if isinstance(run, str | Path) and opening.kind_of(Path(run)) == "run":
+        paths.append(Path(known.pop("judgments")))
+    loose = "ratings" in known or "items" in known
+    if not paths and not loose:
+        raise UsageError("room.nothing_given")
+    found, slugs = opening.find(paths), Slugs()
+    shelves = [_corpus(one.folder, known, told, slugs) for one in found if one.kind == "corpus"]
+    if loose and not shelves:
+        shelves = [_tables(known, told, slugs)]
+    shelves = _with_tables(shelves, [one.folder for one in found if one.kind == "judgments"], known)
+    runs, shelves = _runs([one.folder for one in found if one.kind == "run"], shelves, slugs)
+    audits, shelves = _audits([one.folder for one in found if one.kind == "audit"], shelves, slugs)
+    return Library(tuple(shelves), tuple(runs), tuple(audits))
+
+
+def _corpus(folder: Path, given: Mapping[str, Any], told: Listener | None, slugs: Slugs) -> Shelf:
+    """A corpus folder; without ratings its items alone."""
+    frozen = (folder / MANIFEST).is_file()
+    tables = {} if frozen else find_tables(folder, ("ratings", "items"))
+    options = expand_corpus(CorpusOptions(folder, **_reading(given)), rated=False) if frozen else _plain(tables, given)
+    title = options.name or folder.resolve().name
+    if options.ratings is None:
+        table = read_items(options, ()).frame
+        return Shelf(slugs(title, "corpus"), title, "corpus", folder, folder, table)
+    return _rated({**given, "folder": folder}, options, title, folder, told, slugs)
+
+
+def _tables(given: Mapping[str, Any], told: Listener | None, slugs: Slugs) -> Shelf:
+    """Tables that were named one by one."""
+    named = Path(given.get("ratings") or given["items"])
+    options = _plain({}, given)
+    if options.ratings is None:
+        title = named.name.split(".")[0]
+        return Shelf(
+            slugs(title, "items"), title, "corpus", named.parent, images_of(given), read_items(options, ()).frame
+        )
+    title = str(given.get("name") or named.resolve().parent.name)
+    return _rated(dict(given), options, title, named.parent, told, slugs)
+
+
+def _rated(
+    given: Mapping[str, Any],
+    options: CorpusOptions,
+    title: str,
+    folder: Path,
+    told: Listener | None,
+    slugs: Slugs,
+) -> Shelf:
+    inputs = read_inputs(given)
+    if told is not None:
+        told(inputs.told)
+    table = read_items(options, ()).frame if options.items is not None else inputs.corpus.items
+    judged = () if inputs.judgments is None else (inputs.judgments,)
+    slug, images = slugs(title, "corpus"), images_of(given)
+    return Shelf(slug, title, "corpus", folder, images, table, inputs.corpus, inputs.options, judged=judged)
+
+
+def _plain(tables: Mapping[str, Path], given: Mapping[str, Any]) -> CorpusOptions:
+    read = _reading(given)
+    return CorpusOptions(**{"ratings": None, **tables, **read})
+
+
+def _reading(given: Mapping[str, Any]) -> dict[str, Any]:
+    """How the tables of a corpus are read, of what was given."""
+    unknown = [name for name in given if name not in option_names()]
+    if unknown:
+        raise UsageError("app.option_unknown", option=unknown[0], known=", ".join(option_names()))
+    names = {field.name for field in fields(CorpusOptions)}
+    return {name: value for name, value in given.items() if name in names}
+
+
+def _with_tables(shelves: list[Shelf], folders: Sequence[Path], given: Mapping[str, Any]) -> list[Shelf]:
+    """Judgments of folders that hold them alone, beside the only corpus. Raises UsageError where it is not known."""
+    if not folders:
+        return shelves
+    rated = [place for place, shelf in enumerate(shelves) if shelf.corpus is not None]
+    if len(rated) != 1:
+        raise UsageError("room.judgments_of", file=str(folders[0]), count=len(rated))
+    shelf = shelves[rated[0]]
+    assert shelf.corpus is not None
+    names = {field.name for field in fields(JudgmentOptions)} - {"judgments", "duplicates"}
+    options = {name: value for name, value in given.items() if name in names}
+    options["duplicates"] = given.get("duplicate_judgments", JudgmentOptions(None).duplicates)
+    read = tuple(read_judgments(JudgmentOptions(folder, **options), shelf.corpus) for folder in folders)
+    shelves[rated[0]] = replace(shelf, judged=(*shelf.judged, *read))
+    return shelves
+
+
+def _runs(folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs) -> tuple[list[Run], list[Shelf]]:
+    runs = []
+    for folder in folders:
+        title = folder.resolve().name
+        items = opening.items_of_run(folder)
+        place = _holding(shelves, items)
+        run = Run(slugs(title, "run"), title, folder)
+        if place is None:
+            shelves = [*shelves, opening.shelf_of_run(run, items, slugs)]
+            place = len(shelves) - 1
+        else:
+            shelves[place] = replace(shelves[place], judged=(*shelves[place].judged, folder))
+        runs.append(replace(run, shelf=shelves[place].slug))
+    return runs, shelves
+
+
+def _holding(shelves: Sequence[Shelf], items: Sequence[str]) -> int | None:
+    """The first shelf that holds all of these items and may have been what they were taken from."""
+    for place, shelf in enumerate(shelves):
+        if items and shelf.kind == "corpus" and all(name in shelf.places for name in items):
+            return place
+    return None
+
+
+def _audits(folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs) -> tuple[list[Audit], list[Shelf]]:
+    from voirdire.browsing.compared import read_compared
+
+    audits = []
+    for folder in folders:
+        title = folder.resolve().name
+        profile = Profile.load(folder)
+        compared = read_compared(folder)
+        slug = slugs(title, "audit")
+        items = [] if compared is None else compared.items["item_id"].to_list()
+        place = _holding(shelves, items)
+        if place is None and compared is not None:
+            shelves = [
+                *shelves,
+                Shelf(slugs(title), title, "audit", folder, None, compared.items, compared=compared),
+            ]
+            place = len(shelves) - 1
+        audits.append(Audit(slug, title, folder, profile, "" if place is None else shelves[place].slug))
+    return audits, shelves

@@ -1,0 +1,1 @@
+"""The reading room: pages on which items, runs and profiles are looked at; nothing is written."""

@@ -29,7 +29,7 @@ def test_explain_says_every_part(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(part["words"] for part in parts)
 
 
-@pytest.mark.parametrize(("lang", "words"), [("en", "the level of the interval"), ("zh", "区间的水平")])
+@pytest.mark.parametrize(("lang", "words"), [("en", "the level of the interval"), ("zh", "区间的置信水平")])
 def test_explain_in_words(lang: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["signature", "explain", ONE, "--lang", lang]) == 0
     assert words in capsys.readouterr().out

@@ -148,4 +148,4 @@ def test_a_folder_that_is_no_release_is_called_so(
     assert f"voirdire export {form}" in said
     assert not (tmp_path / "out").exists()
     assert run([*arguments, "--lang", "zh"]) == 3
-    assert "不是发布文件夹" in capsys.readouterr().err
+    assert "不是发布包" in capsys.readouterr().err

@@ -54,7 +54,7 @@ def test_chinese(audit: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", str(audit), "--policy", str(policy(audit, FAILING)), "--lang", "zh"]) == 1
     printed = capsys.readouterr().out
     assert "不通过" in printed
-    assert "通过参照检验" in printed
+    assert "通过关卡" in printed
 
 
 @pytest.mark.parametrize("text", ["[[require]]\nmax_mea = 1\n", "[[require]]\nmax_mae = 1\njudge = 'nobody'\n", "[["])

@@ -145,7 +145,7 @@ def test_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
         "答案：读到 6 个，取用 4 个，略去 2 个。\n"
         "  略去 1 个：记录已损坏（broken.csv：6）。\n"
         "  略去 1 个：没有作答（broken.csv：7）。\n"
-        "  损坏：broken.csv 第 6 行：字段 'worker' 缺失或为空（现有：task, worker, label）。"
+        "  损坏：broken.csv 第 6 行：字段“worker”缺失或为空（现有：task, worker, label）。"
         "请改正该记录，或用 --skip-broken 略过它。\n"
         "已写入 out：ratings 4。\n"
         "接下来：voirdire validate out\n"

@@ -189,7 +189,7 @@ def _run(inputs: RunInputs, judges: list[Judge], price: RunPrice, out: Path, lis
 
     with RunFolder(out) as folder:
         priced = {name: asdict(one.price) for name, one in tariffs_of(inputs).items() if one.price is not None}
-        folder.register(inputs.plan, judges, prices=priced)
+        folder.register(inputs.plan, judges, prices=priced, budget=inputs.options.budget)
         reopened = folder.ledger.reopen_errors() if inputs.options.retry_errors else 0
         asking = _asking(inputs, judges, folder.ledger, listeners)
         try:
@@ -199,6 +199,7 @@ def _run(inputs: RunInputs, judges: list[Judge], price: RunPrice, out: Path, lis
             asking.close()
             raise
         summary = in_a_loop(asking)
+        folder.stopped = summary.stopped
         inputs.plan.images.forget()
         named = {judge.name for judge in judges}
         others = tuple(name for name in folder.ledger.known("judge") if name not in named)

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, VoirdireError
 from voirdire.judging.nouns import Outcome, RunStopped
 from voirdire.judging.steps import Cell, Step
 
@@ -229,7 +229,7 @@ class Ledger:
                     " ON CONFLICT (name) DO UPDATE SET planned = 1, digest = excluded.digest, facts = excluded.facts",
                     nouns[noun],
                 )
-            facts = {**meta, "repeats": str(repeats)}
+            facts = {**meta, "repeats": str(repeats), "ended": ""}
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
             db.execute("INSERT INTO session (at, settings) VALUES (?, ?)", (time.time(), session))
             db.execute(
@@ -242,6 +242,12 @@ class Ledger:
             )
         for noun in NOUNS:
             self._learn(noun)
+
+    def end(self, why: VoirdireError | None = None) -> None:
+        """Write down that this session ended, and why where cells are pending; a kill writes nothing."""
+        told = {"at": time.time(), "why": why and why.key, "fields": why.fields if why else {}}
+        with self.writing() as db:
+            db.execute("UPDATE meta SET value = ? WHERE key = 'ended'", (json.dumps(told, default=str),))
 
     def reopen_errors(self) -> int:
         """Make planned cells that ended as ``error`` pending again; how many.

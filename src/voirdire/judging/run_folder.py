@@ -14,8 +14,10 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -23,7 +25,7 @@ from typing import IO, Any, Self
 
 from voirdire.errors import InputError, UsageError
 from voirdire.judging.ledger import NOUNS, Ledger
-from voirdire.judging.nouns import Judge
+from voirdire.judging.nouns import Judge, RunStopped
 from voirdire.judging.plan import Plan, joined
 from voirdire.judging.toml_text import toml_text
 from voirdire.version import VERSION
@@ -55,6 +57,7 @@ class RunFolder:
         _check(path)
         path.mkdir(parents=True, exist_ok=True)
         self._lock = _locked(path)
+        self.stopped: RunStopped | None = None
         try:
             self.ledger = Ledger(path / LEDGER)
         except BaseException:
@@ -65,6 +68,10 @@ class RunFolder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Close; a session that ended by itself says so in the ledger, with ``stopped`` where cells are pending."""
+        if error is None or isinstance(error, RunStopped):
+            with suppress(RunStopped, sqlite3.Error):
+                self.ledger.end(error or self.stopped)
         self.close()
 
     def close(self) -> None:
@@ -73,12 +80,18 @@ class RunFolder:
         self._lock.close()
 
     def register(
-        self, plan: Plan, judges: Sequence[Judge], *, prices: Mapping[str, Mapping[str, Any]] = NO_PRICES
+        self,
+        plan: Plan,
+        judges: Sequence[Judge],
+        *,
+        prices: Mapping[str, Mapping[str, Any]] = NO_PRICES,
+        budget: float | None = None,
     ) -> None:
         """Bind a plan to this run and write down what is new in it.
 
         prices : judge -> what its tokens cost in this session; they may be others in the next one, so each session
             keeps its own
+        budget : US dollars that the run may cost in all, as this session was told
 
         Items, judges, conditions, questions and repeats may be added to an earlier plan, or left out (what is left
         out stays and is not asked). Raises InputError where one that was planned before has changed since, or where
@@ -92,7 +105,7 @@ class RunFolder:
             repeats=plan.repeats,
             meta={"corpus": plan.material.name, "grid": plan.grid.name},
             same={"draws": draws, "seed": str(plan.seed)} if draws else {},
-            session=_session(plan) | {"prices": dict(prices)},
+            session=_session(plan) | {"prices": dict(prices), "budget": budget},
         )
         plan.run_id = self.ledger.run_id
         write_whole(self.path / MANIFEST, toml_text(manifest(plan, settings, prices, self.ledger)))

@@ -68,10 +68,14 @@ class RunStatus:
         return sum(n for name, _, kind, n in self.cells if kind == status and judge in (None, name))
 
 
-_COUNTS = f"""
-SELECT j.name, CASE WHEN k.facts ->> 'design' = '{BASE_DESIGN}' AND EXISTS (
+CONDITION_NAME = f"""
+CASE WHEN k.facts ->> 'design' = '{BASE_DESIGN}' AND EXISTS (
     SELECT 1 FROM condition WHERE facts ->> 'design' <> '{BASE_DESIGN}'
-  ) THEN k.name || '/{BASE_DESIGN}' ELSE k.name END, coalesce(o.status, 'pending'), count(*)
+  ) THEN k.name || '/{BASE_DESIGN}' ELSE k.name END
+"""
+"""The name of a condition ``k`` as the audit says it: with the design, where any condition has one."""
+_COUNTS = f"""
+SELECT j.name, {CONDITION_NAME}, coalesce(o.status, 'pending'), count(*)
 FROM cell c JOIN judge j ON j.id = c.judge JOIN condition k ON k.id = c.condition LEFT JOIN outcome o ON o.cell = c.id
 WHERE j.planned AND {PLANNED} GROUP BY j.id, k.id, 3 ORDER BY j.id, k.id, 3
 """
@@ -104,11 +108,11 @@ def read_status(folder: Path) -> RunStatus:
         unpriced = dict(db.execute(f"{UNPRICED} GROUP BY j.id"))
         return RunStatus(
             run_id=run_id,
-            writer=_writer(folder),
+            writer=writer_of(folder),
             cells=tuple(db.execute(_COUNTS)),
             attempts=attempts,
             cost=cost,
-            held=_held(db),
+            held=held_dollars(db),
             per_second=per_second,
             last_at=last,
             failures=tuple(Failure(*row) for row in db.execute(_FAILURES, (LAST,))),
@@ -117,7 +121,7 @@ def read_status(folder: Path) -> RunStatus:
         )
 
 
-def _held(db: sqlite3.Connection) -> float:
+def held_dollars(db: sqlite3.Connection) -> float:
     """As ``Ledger.held``; a ledger that no later session opened may lack the table."""
     known = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'held'").fetchone()[0]
     return float(db.execute(HELD).fetchone()[0]) if known else 0.0
@@ -132,8 +136,8 @@ def _rate(db: sqlite3.Connection) -> tuple[float, float | None]:
     return db.execute(_RATE, (last, span)).fetchone()[0] / span, last
 
 
-def _writer(folder: Path) -> int | None:
-    """The process that holds the lock."""
+def writer_of(folder: Path) -> int | None:
+    """The process that writes to the run in a folder (it holds the lock), or None."""
     import fcntl
 
     try:

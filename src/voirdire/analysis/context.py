@@ -105,17 +105,25 @@ def subset(arrays: PoolArrays, mask: Mask | npt.NDArray[np.int64]) -> PoolArrays
 
 def scale_codes(panel: Panel) -> frozenset[str]:
     """Which declared ``scale`` needs of statistics the question meets."""
-    scale = panel.question.scale
+    return codes_of(panel.question.scale, normalised=panel.normalised)
+
+
+def codes_of(scale: Scale, *, normalised: bool = False) -> frozenset[str]:
+    """Which needs of statistics a scale meets; normalised : items have scales of their own, mapped to 0-1.
+
+    >>> sorted(codes_of(Scale("ordinal", 1, 3)) ^ codes_of(Scale("ordinal", 1, 5)))
+    ['levels']
+    """
     if scale.nominal:
         return frozenset({"any", "anything", "labels", "ends"} | ({"votes"} if scale.pairwise else set()))
     codes = {"any", "anything", "numeric", "distance", "rank"}
-    has_ends = panel.normalised or scale.binary or (scale.low is not None and scale.high is not None)
+    has_ends = normalised or scale.binary or (scale.low is not None and scale.high is not None)
     levels = scale.n_levels
     if has_ends:
         codes.add("ends")
         if (levels is None or levels >= 4) and not scale.binary:
             codes.add("levels")
-    if scale.level_values and not panel.normalised:
+    if scale.level_values and not normalised:
         codes.add("discrete")
     return frozenset(codes)
 

@@ -10,6 +10,7 @@ from typing import Any
 from voirdire.analysis.profile import Profile
 from voirdire.app.inputs import Listener, find_tables, images_of, option_names, read_inputs
 from voirdire.browsing import opening
+from voirdire.browsing.compared import read_compared
 from voirdire.browsing.library import Audit, Library, Run, Shelf, Slugs
 from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.frozen import MANIFEST
@@ -153,8 +154,6 @@ def _holding(shelves: Sequence[Shelf], items: Sequence[str]) -> int | None:
 
 
 def _audits(folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs) -> tuple[list[Audit], list[Shelf]]:
-    from voirdire.browsing.compared import read_compared
-
     audits = []
     for folder in folders:
         title = folder.resolve().name

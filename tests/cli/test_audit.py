@@ -14,7 +14,7 @@ from tests.cli.conftest import FAST
 import voirdire
 from voirdire.cli.main import run
 
-WRITTEN = {"report.html", "report.md", "estimates.csv", "profile.json", "tables", "figures"}
+WRITTEN = {"report.html", "report.md", "estimates.csv", "profile.json", "tables", "figures", "compared"}
 
 
 @pytest.fixture(scope="module")

@@ -31,6 +31,7 @@ NO_OPTION = {"name", "simulated", "frozen"}
 def test_every_option_of_python_is_on_the_command_line() -> None:
     """By its own name, or by the one that REPEATED and collect give it."""
     renamed = {**REPEATED, "map": "mapping", "pair": "pairs", "factor_role": "factor_roles", "persona": "personas"}
+    renamed |= {"no_compared": "compared"}
     params = {renamed.get(param.name, param.name) for param in build_app("en").commands["audit"].params}
     assert set(option_names()) - NO_OPTION - {"low", "high"} <= params
     assert params - set(SHOWN) - {"scale", "help"} <= set(option_names())
@@ -48,6 +49,7 @@ def test_collect() -> None:
         "draws": None,
         "all_pairs": False,
         "anonymous_raters": True,
+        "no_compared": True,
         "out": Path("x"),
         "json": True,
     }
@@ -58,6 +60,7 @@ def test_collect() -> None:
         "pairs": (("us", "cn"), ("us", "uk")),
         "low": -1.0,
         "high": 1.0,
+        "compared": False,
         "slices": ("length",),
         "seed": 0,
         "anonymous_raters": True,

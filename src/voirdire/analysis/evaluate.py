@@ -160,7 +160,7 @@ def contexts_of(corpus: Corpus, options: AuditOptions, table: Table) -> list[Con
             continue
         pairs = _pairs(panel, options)
         detail = _detail(panel, options, pairs)
-        slices = item_slices(corpus, panel.item_rows, options.slices, things=_things(corpus))
+        slices = item_slices(corpus, panel.item_rows, options.slices, things=columns_of_things(corpus))
         slices |= _anchor_slices(panel, detail)
         contexts.append(Context(panel, options, table, pairs, detail, slices))
     if not contexts:
@@ -168,7 +168,7 @@ def contexts_of(corpus: Corpus, options: AuditOptions, table: Table) -> list[Con
     return contexts
 
 
-def _things(corpus: Corpus) -> frozenset[str]:
+def columns_of_things(corpus: Corpus) -> frozenset[str]:
     """Columns of items that name the two things of a pairwise vote: which stands in which means nothing."""
     columns = [thing_columns(corpus.items.columns, question.scale) for question in votes_among(corpus.questions)]
     return frozenset(name for pair in columns if pair for name in pair)
@@ -264,7 +264,7 @@ def _meta(
 def _told(corpus: Corpus, contexts: list[Context], designs: Mapping[str, Design]) -> tuple[Note, ...]:
     """Notes of the designs, each once; that no column says of which culture an item is; and items of two regimes."""
     notes = [note for design in designs.values() for note in design.notes]
-    known = KNOWN | _things(corpus)
+    known = KNOWN | columns_of_things(corpus)
     columns = [name for name in corpus.items.columns if name not in known and slicing_column(corpus.items[name])]
     paired = any(context.detail for context in contexts if context.panel.question.id in designs)
     if paired and columns and "culture" not in corpus.items.columns:
@@ -274,7 +274,9 @@ def _told(corpus: Corpus, contexts: list[Context], designs: Mapping[str, Design]
 
 def _judges_meta(judgments: Judgments | None, cells: Mapping[str, Judged]) -> dict[str, Any]:
     if judgments is None or not cells:
-        nothing: dict[str, Any] = {name: [] for name in ("judges", "conditions", "cells", "factors", "covariates")}
+        nothing: dict[str, Any] = {
+            name: [] for name in ("judges", "conditions", "cells", "factors", "key_factors", "covariates")
+        }
         return {**nothing, "judges_covariates": {}}
     frame = judgments.cells
     rows = frame.rows(named=True)
@@ -286,6 +288,7 @@ def _judges_meta(judgments: Judgments | None, cells: Mapping[str, Judged]) -> di
         "conditions": frame["condition"].unique(maintain_order=True).to_list(),
         "cells": [{**row} for row in rows],
         "factors": list(judgments.factors),
+        "key_factors": list(judgments.key_factors),
         "covariates": list(judgments.covariates),
         "judges_covariates": covariates,
         "rank_only": sorted([judge, question] for judge, question in judgments.rank_only),

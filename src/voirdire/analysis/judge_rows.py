@@ -133,7 +133,7 @@ def _add_slice(context: Context, judged: Judged, selections: Selections, name: s
         controls=whole,
         by_level=not sampler.draws_raters,
         min_gap=context.options.min_gap,
-        constants=_best_constants(context, arrays, name),
+        constants=best_constants(context, arrays, name),
         loo=partial(_leave_one_out, context, context.panel.counts[:, mask]) if whole else None,
     )
     writer = Writer(context, judged, selections, name, mask, excluded_of(judged, selections, mask), sampler)
@@ -156,7 +156,7 @@ def _add_slice(context: Context, judged: Judged, selections: Selections, name: s
             features.forget()
 
 
-def _best_constants(context: Context, arrays: PoolArrays, name: str) -> Array:
+def best_constants(context: Context, arrays: PoolArrays, name: str) -> Array:
     """(K, I) the best constant of each pool, cross-fitted over folds of these items; NaN where there is none.
 
     Where folds choose different constants it is the best of all these items (see ``BestConstant.settled``).

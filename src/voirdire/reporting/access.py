@@ -139,6 +139,14 @@ class View:
         levels = {entry["id"]: entry.get("level") for entry in self.meta.get("questions", [])}
         return levels.get(question)
 
+    def width(self, question: str) -> float | None:
+        """How wide the question's scale is, for rounding; 1 for shares of labels, None when unknown."""
+        for entry in self.meta.get("questions", []):
+            if entry["id"] == question:
+                low, high = entry.get("low"), entry.get("high")
+                return float(high) - float(low) if low is not None and high is not None else 1.0
+        return None
+
     @property
     def judged(self) -> list[str]:
         """Ids of the questions that judges answered."""

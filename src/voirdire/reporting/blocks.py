@@ -28,13 +28,19 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart (Altair), its caption, its description in words and the numbers behind it."""
+    """A chart (Altair), its caption, its description in words and the numbers behind it.
+
+    data : the table behind it where it has one of its own
+    heads, column : the headings of the table that is made of its marks: what a number is of, and what the number is
+    """
 
     name: str
     chart: Any
     caption: str
     alt: str
     data: Grid | None = None
+    heads: tuple[str, ...] = ()
+    column: str = ""
 
     @property
     def spec(self) -> dict[str, Any]:

@@ -75,11 +75,19 @@ def _drawn(b: Builder, place: str, pair: tuple[str, str], places: Mapping[str, S
     found = []
     chart = charts.decomposition(b.view, w, b.question, pair, places, _slices(b))
     if chart is not None:
-        found.append(Figure(place, chart, w.x("figure.parts", **names), w.x("figure.parts_alt", **names)))
+        caption, alt = w.x("figure.parts", **names), w.x("figure.parts_alt", **names)
+        found.append(Figure(place, chart, caption, alt, heads=_heads(b), column=w.statistic("tilt")))
     chart = charts.weights(b.view, w, b.question, pair, places)
     if chart is not None:
-        found.append(Figure(f"{place}-w", chart, w.x("figure.w", **names), w.x("figure.w_alt", **names)))
+        caption, alt = w.x("figure.w", **names), w.x("figure.w_alt", **names)
+        column = w.statistic("orientation.w")
+        found.append(Figure(f"{place}-w", chart, caption, alt, heads=(w.t("head.judge"),), column=column))
     return found
+
+
+def _heads(b: Builder, first: str = "judge") -> tuple[str, ...]:
+    """The headings of what stands in the figure of the parts."""
+    return (b.words.t(f"head.{first}"), b.words.t("head.which"), b.words.t("head.slice"))
 
 
 def _slices(b: Builder) -> list[str]:
@@ -191,5 +199,6 @@ def _drawn_cells(b: Builder, place: str, pair: tuple[str, str], places: Mapping[
         chart = charts.decomposition(b.view, b.words, b.question, pair, conditions, ["all"])
         if chart is not None:
             caption, alt = b.words.x("figure.parts_of", **names), b.words.x("figure.parts_of_alt", **names)
-            found.append(Figure(f"{place}-judge-{number + 1}", chart, caption, alt))
+            heads, column = _heads(b, "condition"), b.words.statistic("tilt")
+            found.append(Figure(f"{place}-judge-{number + 1}", chart, caption, alt, heads=heads, column=column))
     return found

@@ -55,11 +55,15 @@ def _folded(b: Builder, key: str, grids: Sequence[Grid]) -> list[Folded]:
     return [Folded(b.words.x(f"fold.{key}"), tuple(grids))] if grids else []
 
 
-def _figure(builder: Builder, name: str, chart: Any | None, key: str, **fields: str) -> list[Figure]:
+def _figure(
+    builder: Builder, name: str, chart: Any | None, key: str, heads: tuple[str, ...], column: str, **fields: str
+) -> list[Figure]:
+    """A chart, and the headings of the table of its marks."""
     if chart is None:
         return []
     words = builder.words
-    return [Figure(name, chart, words.x(f"figure.{key}", **fields), words.x(f"figure.{key}_alt", **fields))]
+    caption, alt = words.x(f"figure.{key}", **fields), words.x(f"figure.{key}_alt", **fields)
+    return [Figure(name, chart, caption, alt, heads=heads, column=column)]
 
 
 def ratings(b: Builder) -> Section:
@@ -76,10 +80,13 @@ def ratings(b: Builder) -> Section:
         for who in groups:
             row = b.view.row("mean_rating", question=b.question, judge=who, condition=block, slice=part)
             found.append(("", level, w.group(who), row))
-    chart = charts.series(found, b.view, w, w.statistic("mean_rating")) if cultures else None
-    blocks = _figure(b, "ratings", chart, "ratings")
+    chart = charts.series(found, b.view, w, w.statistic("mean_rating"), b.width) if cultures else None
+    heads = (w.t("head.by"), w.t("head.slice"), w.t("head.level"))
+    blocks = _figure(b, "ratings", chart, "ratings", heads, w.statistic("mean_rating"))
     for number, pair in enumerate(b.view.pairs(b.question)):
-        blocks += _figure(b, f"delta-{number + 1}", _delta(b, pair, groups), "delta", a=pair[0], b=pair[1])
+        chart, name = _delta(b, pair, groups), f"delta-{number + 1}"
+        heads = (w.t("head.judge"), w.t("head.slice"), w.t("head.level"))
+        blocks += _figure(b, name, chart, "delta", heads, w.statistic("delta"), a=pair[0], b=pair[1])
     return _section(b, "ratings", blocks)
 
 
@@ -102,7 +109,7 @@ def _delta(b: Builder, pair: Pair, groups: Sequence[str]) -> Any | None:
             found.append(
                 (f"{column}: {culture}", category, w.group(who), b.view.row("delta", **between(pair), **place))
             )
-    return charts.series(found, b.view, w, w.x("figure.delta_axis", a=pair[0], b=pair[1]), zero=True)
+    return charts.series(found, b.view, w, w.x("figure.delta_axis", a=pair[0], b=pair[1]), b.width, zero=True)
 
 
 def best_conditions(b: Builder) -> Section:
@@ -128,8 +135,9 @@ def personas(b: Builder) -> Section:
     """What personas do: T of each judge under each, the pull of each, own-pool error, and the low items."""
     blocks: list[Any] = []
     for number, pair in enumerate(b.view.pairs(b.question)):
-        name = f"personas-{number + 1}"
-        blocks += _figure(b, name, _persona_chart(b, pair), "personas", a=pair[0], b=pair[1])
+        name, chart = f"personas-{number + 1}", _persona_chart(b, pair)
+        heads = (b.words.t("head.judge"), b.words.t("head.condition"), b.words.t("head.slice"))
+        blocks += _figure(b, name, chart, "personas", heads, b.words.statistic("tilt"), a=pair[0], b=pair[1])
     pulls = _each(b, lambda pair: [grid for of in PULLED if (grid := tables.pulls(b, pair, of))])
     few = len(b.view.judges) <= MOST_JUDGES
     blocks += [*(grid for grid in pulls if few), tables.persona_match(b, whole=True)]

@@ -12,6 +12,7 @@ from typing import Any
 
 from voirdire.reporting.access import Cell, Row, View
 from voirdire.reporting.grid import Grid
+from voirdire.reporting.spoken import DESCRIPTION, estimate, spoken
 from voirdire.reporting.words import Words
 
 FONTS = "'Noto Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', 'Helvetica Neue', Arial, sans-serif"
@@ -56,14 +57,20 @@ def names_of(cells: Sequence[Cell], words: Words) -> dict[Cell, str]:
     return names
 
 
-def points_of(found: Sequence[tuple[str, Row | None, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Named estimates as data; a value without an interval is its own two ends, an undefined one is left out."""
+def points_of(
+    found: Sequence[tuple[str, Row | None, dict[str, Any]]], words: Words, width: float | None = 4, *heads: str
+) -> list[dict[str, Any]]:
+    """Named estimates as data; a value without an interval is its own two ends, an undefined one is left out.
+
+    heads : the further fields that a mark is called by after its name
+    """
     points = []
     for name, row, more in found:
         if row is not None and row.value is not None:
             low = row.value if row.low is None else row.low
             high = row.value if row.high is None else row.high
-            points.append({"name": name, "value": row.value, "low": low, "high": high, **more})
+            told = estimate([name.strip(), *(more[head] for head in heads)], row, words, width)
+            points.append({"name": name, "value": row.value, "low": low, "high": high, **more, **told})
     return points
 
 
@@ -78,7 +85,8 @@ def tilt(
             (names[cell], view.row("tilt", judge=cell.judge, condition=cell.condition, **place), {"kind": kind})
             for kind, members in (("judge", cells), ("control", controls))
             for cell in members
-        ]
+        ],
+        words,
     )
     return _tilt_chart(points, list(names.values()), pair, view, words) if points else None
 
@@ -96,10 +104,13 @@ def _tilt_chart(points: list[dict[str, Any]], order: list[str], pair: tuple[str,
         axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="+.1f", grid=False),
     )
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
-    zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE).encode(x=alt.X("value:Q", title=x_title))
+    zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE, aria=False)
+    zero = zero.encode(x=alt.X("value:Q", title=x_title))
     paint = alt.Color("kind:N", scale=alt.Scale(domain=["judge", "control"], range=[INK, GREY]), legend=None)
-    base = alt.Chart(alt.Data(values=points)).encode(y=y)
-    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=x_title), x2="high:Q", color=paint)
+    base = alt.Chart(alt.Data(values=points)).encode(y=y, description=alt.Description(DESCRIPTION))
+    interval = base.mark_rule(strokeWidth=2, aria=False).encode(
+        x=alt.X("low:Q", title=x_title), x2="high:Q", color=paint
+    )
     judges = (
         base.transform_filter("datum.kind === 'judge'")
         .mark_point(filled=True, size=70, opacity=1)
@@ -120,14 +131,20 @@ def ends_of(pair: tuple[str, str], x_title: str, view: View, words: Words) -> li
     ends = [{"value": -1, "pool": pair[1], "edge": "left"}, {"value": 1, "pool": pair[0], "edge": "right"}]
     marks = [
         alt.Chart(alt.Data(values=[end]))
-        .mark_rule(color=colour(view, str(end["pool"])), strokeWidth=2)
+        .mark_rule(color=colour(view, str(end["pool"])), strokeWidth=2, aria=False)
         .encode(x=alt.X("value:Q", title=x_title))
         for end in ends
     ]
     labels = [
         alt.Chart(alt.Data(values=[{**end, "label": words.t("figure.at_pool", pool=end["pool"])}]))
         .mark_text(
-            align=align, baseline="bottom", dy=-6, fontWeight="bold", color=colour(view, str(end["pool"])), limit=220
+            align=align,
+            baseline="bottom",
+            dy=-6,
+            fontWeight="bold",
+            color=colour(view, str(end["pool"])),
+            limit=220,
+            aria=False,
         )
         .encode(x=alt.X("value:Q", title=x_title), y=alt.value(0), text="label:N")
         for end, align in zip(ends, ("left", "right"), strict=True)
@@ -149,30 +166,41 @@ def distance(
             )
             for cell in cells
             for pool in pools
-        ]
+        ],
+        words,
+        view.width(question),
+        "pool",
     )
     if not points:
         return None
-    references = _references(view, question, pools, controls)
+    references = _references(view, words, question, pools, controls)
     return distance_chart(points, list(names.values()), pools, references, view, words, words.t("figure.mae_axis"))
 
 
-def _references(view: View, question: str, pools: Sequence[str], controls: Sequence[Cell]) -> list[dict[str, Any]]:
+def _references(
+    view: View, words: Words, question: str, pools: Sequence[str], controls: Sequence[Cell]
+) -> list[dict[str, Any]]:
     found = []
     for pool in pools:
         ceiling = view.row("ceiling.own", question=question, pool=pool)
         if ceiling is not None and ceiling.value is not None:
-            found.append({"pool": pool, "value": ceiling.value, "kind": "rater"})
+            found.append(reference("rater", words.statistic(ceiling.statistic), ceiling, words, view.width(question)))
         constants = [
-            row.value
+            row
             for cell in controls
             if cell.judge.startswith("control:constant_")
             and (row := view.row("mae", question=question, pool=pool, judge=cell.judge, condition=cell.condition))
             and row.value is not None
         ]
         if constants:
-            found.append({"pool": pool, "value": min(constants), "kind": "constant"})
+            best = min(constants, key=lambda row: row.value or 0.0)
+            found.append(reference("constant", words.judge(best.judge), best, words, view.width(question)))
     return found
+
+
+def reference(kind: str, name: str, row: Row, words: Words, width: float | None) -> dict[str, Any]:
+    """A line to hold a pool's points against. kind : rater (dashed) or constant (dotted)"""
+    return {"pool": row.pool, "value": row.value, "kind": kind, **estimate([name, row.pool], row, words, width)}
 
 
 def distance_chart(
@@ -200,15 +228,16 @@ def distance_chart(
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
     offset = alt.YOffset("pool:N", sort=list(pools))
     x = alt.X("value:Q", title=x_title, scale=alt.Scale(zero=True), axis=alt.Axis(grid=True))
-    base = alt.Chart(alt.Data(values=points)).encode(y=y, yOffset=offset, color=paint)
+    said = alt.Description(DESCRIPTION)
+    base = alt.Chart(alt.Data(values=points)).encode(y=y, yOffset=offset, color=paint, description=said)
     layers = [
         alt.Chart(alt.Data(values=[line for line in references if line["kind"] == kind]))
         .mark_rule(strokeDash=dash, strokeWidth=1.5)
-        .encode(x=alt.X("value:Q", title=x_title), color=paint)
+        .encode(x=alt.X("value:Q", title=x_title), color=paint, description=said)
         for kind, dash in (("rater", [6, 4]), ("constant", [2, 3]))
         if any(line["kind"] == kind for line in references)
     ]
-    interval = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=x_title), x2="high:Q")
+    interval = base.mark_rule(strokeWidth=2, aria=False).encode(x=alt.X("low:Q", title=x_title), x2="high:Q")
     dots = base.mark_point(filled=True, size=60, opacity=1).encode(x=x, shape=shape)
     height = max(60, (10 + 14 * len(pools)) * len(order))
     return finish(alt.layer(*layers, interval, dots).properties(width=480, height=height))
@@ -223,7 +252,8 @@ def distributions(shares: list[dict[str, Any]], levels: Sequence[str], view: Vie
     top = max(entry["share"] for entry in shares)
     panels: dict[str, list[dict[str, Any]]] = {}
     for entry in shares:
-        panels.setdefault(entry["panel"], []).append(entry)
+        told = spoken([entry["panel"], entry["level"]], f"{100 * entry['share']:.1f} %")
+        panels.setdefault(entry["panel"], []).append({**entry, **told})
     x = alt.X("level:N", sort=list(levels), title=None, axis=alt.Axis(labelAngle=0, labelOverlap=True, labelLimit=60))
     y = alt.Y(
         "share:Q",
@@ -234,7 +264,7 @@ def distributions(shares: list[dict[str, Any]], levels: Sequence[str], view: Vie
     bars = [
         alt.Chart(alt.Data(values=entries), title=alt.Title(panel, limit=170, fontSize=12, anchor="start"))
         .mark_bar(color=colour(view, entries[0]["pool"]) if entries[0]["pool"] else GREY)
-        .encode(x=x, y=y)
+        .encode(x=x, y=y, description=alt.Description(DESCRIPTION))
         .properties(width=150, height=90)
         for panel, entries in panels.items()
     ]
@@ -248,7 +278,13 @@ def heat(grid: Grid) -> Any | None:
     columns = [column.title for column in grid.columns]
     rows = [line.heads[0] for line in grid.lines]
     cells = [
-        {"row": line.heads[0], "column": title, "heat": entry.heat, "text": entry.text}
+        {
+            "row": line.heads[0],
+            "column": title,
+            "heat": entry.heat,
+            "text": entry.text,
+            **spoken([line.heads[0], title], entry.text, entry.interval),
+        }
         for line in grid.lines
         for title, entry in zip(columns, line.entries, strict=True)
         if entry.text
@@ -270,8 +306,10 @@ def heat(grid: Grid) -> Any | None:
         ),
         y=alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(labelLimit=260, domain=False, ticks=False)),
     )
-    tiles = base.mark_rect(stroke="white").encode(color=alt.Color("heat:Q", scale=scale, legend=None))
-    texts = base.mark_text(fontSize=11, color=INK).encode(text="text:N")
+    tiles = base.mark_rect(stroke="white").encode(
+        color=alt.Color("heat:Q", scale=scale, legend=None), description=alt.Description(DESCRIPTION)
+    )
+    texts = base.mark_text(fontSize=11, color=INK, aria=False).encode(text="text:N")
     size = {"width": max(120, 64 * len(columns)), "height": max(40, ROW_HEIGHT * len(rows))}
     return finish((tiles + texts).properties(**size))
 

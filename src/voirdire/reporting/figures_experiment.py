@@ -11,6 +11,7 @@ from typing import Any
 from voirdire.reporting.access import Row, View
 from voirdire.reporting.figures import GREY, INK, PALE, POOLS, ROW_HEIGHT, altair, colour, finish, points_of
 from voirdire.reporting.headline import PARTS, Standing, faithful, split
+from voirdire.reporting.spoken import DESCRIPTION, estimate
 from voirdire.reporting.words import Words
 
 PAINT = {"image": "#E69F00", "permissiveness": "#56B4E9", "orientation": "#009E73"}
@@ -26,15 +27,20 @@ def decomposition(
     places : shown name -> where its decomposition stands; parts : the slices
     """
     titles = {name: words.x(f"part.{name}") for name in (*PARTS, "base", "observed", "faithful")}
-    panels = []
+    panels: list[Panel] = []
     for part in parts:
         bars: list[dict[str, Any]] = []
         marks: list[dict[str, Any]] = []
         for name, here in places.items():
             found = split(view, question, here, part)
-            bars += [{"name": name, "part": titles[p], "value": found[p].value} for p in PARTS if p in found]
-            named = [p for p in ("base", "observed") if p in found]
-            marks += [{"name": name, "mark": titles[p], "value": found[p].value} for p in named]
+            said = {
+                p: estimate([name.strip(), titles[p], words.slice(part)], row, words, 4)
+                for p, row in found.items()
+                if p in titles
+            }
+            told = {p: {"name": name, "value": found[p].value, **said[p]} for p in said}
+            bars += [{**told[p], "part": titles[p]} for p in PARTS if p in found]
+            marks += [{**told[p], "mark": titles[p]} for p in ("base", "observed") if p in found]
         if bars:
             zero = faithful(view, question, pair, part)
             panels.append((words.slice(part), bars, marks, None if zero is None else zero.value))
@@ -80,7 +86,7 @@ def _zero_lines(neutral: float | None, title: str) -> list[Any]:
     lines = [({"value": 0}, [1, 0], INK)] + ([] if neutral is None else [({"value": neutral}, [4, 3], GREY)])
     return [
         alt.Chart(alt.Data(values=[point]))
-        .mark_rule(color=paint, strokeDash=dash)
+        .mark_rule(color=paint, strokeDash=dash, aria=False)
         .encode(x=alt.X("value:Q", title=title))
         for point, dash, paint in lines
     ]
@@ -101,11 +107,12 @@ def _parts(
     ends = [titles["base"], titles["observed"]]
     shape = alt.Shape("mark:N", scale=alt.Scale(domain=ends, range=["square", "diamond"]), title=None)
     fill = alt.Fill("mark:N", scale=alt.Scale(domain=ends, range=["#ffffff", INK]), title=None)
-    stacked = alt.Chart(alt.Data(values=bars)).mark_bar(height=12).encode(y=y, x=x, color=color)
+    said = alt.Description(DESCRIPTION)
+    stacked = alt.Chart(alt.Data(values=bars)).mark_bar(height=12).encode(y=y, x=x, color=color, description=said)
     points = (
         alt.Chart(alt.Data(values=marks))
         .mark_point(size=60, opacity=1, stroke=INK, strokeWidth=1.5)
-        .encode(y=y, x=alt.X("value:Q", title=title), shape=shape, fill=fill)
+        .encode(y=y, x=alt.X("value:Q", title=title), shape=shape, fill=fill, description=said)
     )
     return [stacked, points]
 
@@ -119,8 +126,8 @@ def weights(
         at = {"judge": here.cell.judge, "condition": here.cell.condition}
         rows.append((name, view.row("orientation.w", question=question, pool=pair[0], pool_b=pair[1], **at), {}))
     points = [
-        {"name": p["name"], **{key: min(max(p[key], EDGE[0]), EDGE[1]) for key in ("value", "low", "high")}}
-        for p in points_of(rows)
+        {**p, **{key: min(max(p[key], EDGE[0]), EDGE[1]) for key in ("value", "low", "high")}}
+        for p in points_of(rows, words)
     ]
     return _weights_chart(points, pair, view, words) if points else None
 
@@ -139,24 +146,31 @@ def _weights_chart(points: list[dict[str, Any]], pair: tuple[str, str], view: Vi
         for place, pool in ((0, pair[0]), (1, pair[1]))
     ]  # fmt: skip
     rules = [
-        end.mark_rule(color=colour(view, pool), strokeWidth=2).encode(x=x) for end, pool in zip(ends, pair, strict=True)
-    ]
-    labels = [
-        end.mark_text(baseline="bottom", dy=-6, fontWeight="bold", color=colour(view, pool), limit=200).encode(
-            x=x, y=alt.value(0), text="label:N"
-        )
+        end.mark_rule(color=colour(view, pool), strokeWidth=2, aria=False).encode(x=x)
         for end, pool in zip(ends, pair, strict=True)
     ]
-    middle = alt.Chart(alt.Data(values=[{"value": 0.5}])).mark_rule(color=GREY, strokeDash=[4, 3]).encode(x=x)
-    base = alt.Chart(alt.Data(values=points)).encode(y=y)
-    interval = base.mark_rule(strokeWidth=2, color=INK).encode(x=alt.X("low:Q", title=title), x2="high:Q")
+    labels = [
+        end.mark_text(
+            baseline="bottom", dy=-6, fontWeight="bold", color=colour(view, pool), limit=200, aria=False
+        ).encode(x=x, y=alt.value(0), text="label:N")
+        for end, pool in zip(ends, pair, strict=True)
+    ]
+    middle = alt.Chart(alt.Data(values=[{"value": 0.5}])).mark_rule(color=GREY, strokeDash=[4, 3], aria=False)
+    middle = middle.encode(x=x)
+    base = alt.Chart(alt.Data(values=points)).encode(y=y, description=alt.Description(DESCRIPTION))
+    interval = base.mark_rule(strokeWidth=2, color=INK, aria=False).encode(x=alt.X("low:Q", title=title), x2="high:Q")
     dots = base.mark_point(filled=True, size=70, opacity=1, color=INK).encode(x=x)
     layers = alt.layer(*rules, middle, *labels, interval, dots)
     return finish(layers.properties(width=520, height=max(60, ROW_HEIGHT * len(order))))
 
 
 def series(
-    found: Sequence[tuple[str, str, str, Row | None]], view: View, words: Words, title: str, zero: bool = False
+    found: Sequence[tuple[str, str, str, Row | None]],
+    view: View,
+    words: Words,
+    title: str,
+    width: float | None = 4,
+    zero: bool = False,
 ) -> Any | None:
     """Values over the levels of the items, a line of points for each series: (panel, level, series, estimate).
 
@@ -164,7 +178,7 @@ def series(
     """
     points = []
     for panel, level, name, row in found:
-        points += [{**p, "panel": panel, "level": level} for p in points_of([(name, row, {})])]
+        points += points_of([(name, row, {"panel": panel, "level": level})], words, width, "panel", "level")
     if not points:
         return None
     return _series_chart(points, view, words, title, zero=zero)
@@ -189,14 +203,16 @@ def _series_chart(points: list[dict[str, Any]], view: View, words: Words, title:
     charts = []
     for panel in panels:
         here = [point for point in points if point["panel"] == panel]
-        base = alt.Chart(alt.Data(values=here)).encode(x=x, xOffset=offset, color=color)
-        bars = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+        said = alt.Description(DESCRIPTION)
+        base = alt.Chart(alt.Data(values=here)).encode(x=x, xOffset=offset, color=color, description=said)
+        bars = base.mark_rule(strokeWidth=2, aria=False).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
         dots = base.mark_point(filled=True, size=70, opacity=1).encode(
             y=y, shape=alt.Shape("name:N", scale=shapes, title=None)
         )
         layers = [bars, dots]
         if zero:
-            layers.insert(0, alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE).encode(y="value:Q"))
+            line = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE, aria=False)
+            layers.insert(0, line.encode(y="value:Q"))
         width = max(110, 26 * len(names)) * len({point["level"] for point in here})
         charts.append(
             alt.layer(*layers).properties(
@@ -215,7 +231,8 @@ def personas(
     """T of each judge under each persona, a panel for each culture: (panel, judge, persona, pool or "", estimate)."""
     points = []
     for panel, judge, persona, pool, row in found:
-        points += [{**p, "panel": panel, "persona": persona, "pool": pool} for p in points_of([(judge, row, {})])]
+        more = {"panel": panel, "persona": persona, "pool": pool}
+        points += points_of([(judge, row, more)], words, 4, "persona", "panel")
     if not points:
         return None
     alt = altair()
@@ -236,9 +253,11 @@ def personas(
             y=alt.Y("name:N", sort=order, title=None, axis=labels),
             yOffset=alt.YOffset("persona:N", sort=domain),
             color=color,
+            description=alt.Description(DESCRIPTION),
         )
-        zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE).encode(x=alt.X("value:Q", title=title))
-        bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=title), x2="high:Q")
+        zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE, aria=False)
+        zero = zero.encode(x=alt.X("value:Q", title=title))
+        bars = base.mark_rule(strokeWidth=2, aria=False).encode(x=alt.X("low:Q", title=title), x2="high:Q")
         x = alt.X(
             "value:Q", title=title, scale=scale, axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="+.1f", grid=False)
         )

@@ -120,12 +120,15 @@ def agreement_figure(b: Builder, pools: Sequence[str], cells: Sequence[Cell]) ->
             (names[cell], b.view.row("agreement", question=b.question, pool=pool, **_place(cell)), {"pool": pool})
             for cell in cells
             for pool in pools
-        ]
+        ],
+        w,
+        b.width,
+        "pool",
     )
     if not points:
         return None
     references = [
-        {"pool": pool, "value": row.value, "kind": kind}
+        figures.reference(kind, w.statistic(statistic), row, w, b.width)
         for pool in pools
         for kind, statistic in (("rater", "agreement.human"), ("constant", "agreement.best"))
         if (row := b.view.row(statistic, question=b.question, pool=pool)) is not None and row.value is not None
@@ -134,7 +137,8 @@ def agreement_figure(b: Builder, pools: Sequence[str], cells: Sequence[Cell]) ->
         points, list(names.values()), pools, references, b.view, w, w.v("figure.agreement_axis")
     )
     alt = w.v("figure.agreement_alt", pools=w.list(list(pools)))
-    return Figure("agreement", chart, w.v("figure.agreement"), alt)
+    heads = (w.t("head.judge"), w.t("head.pool"))
+    return Figure("agreement", chart, w.v("figure.agreement"), alt, heads=heads, column=w.statistic("agreement"))
 
 
 def _place(cell: Cell) -> dict[str, str]:

@@ -98,7 +98,8 @@ def _distance_figure(
     chart = figures.distance(b.view, w, b.question, shown, cells, controls)
     if chart is None:
         return None
-    return _figure("mae", chart, w.t("figure.mae"), w.t("figure.mae_alt", pools=w.list(list(shown))))
+    alt, heads = w.t("figure.mae_alt", pools=w.list(list(shown))), (w.t("head.judge"), w.t("head.pool"))
+    return Figure("mae", chart, w.t("figure.mae"), alt, heads=heads, column=w.statistic("mae"))
 
 
 def _folded(b: Builder, summary: str, *grids: Grid | None) -> list[Any]:
@@ -109,10 +110,6 @@ def _folded(b: Builder, summary: str, *grids: Grid | None) -> list[Any]:
     if rows > MOST_FOLDED:
         return [Text((b.words.t("too_many_rows", rows=rows, summary=summary),), "note")]
     return [Folded(summary, tuple(shown))]
-
-
-def _figure(name: str, chart: Any, caption: str, alt: str, data: Grid | None = None) -> Figure:
-    return Figure(name, chart, caption, alt, data)
 
 
 def _pair(b: Builder, number: int, pair: tuple[str, str], cells: Sequence[Cell], controls: Sequence[Cell]) -> Section:
@@ -126,9 +123,9 @@ def _pair(b: Builder, number: int, pair: tuple[str, str], cells: Sequence[Cell],
     section.blocks.append(Text((intro, *_gate_words(b, pair)), "plain"))
     chart = figures.tilt(b.view, w, b.question, pair, cells, controls)
     if chart is not None:
-        section.blocks.append(
-            _figure(f"tilt-{number + 1}", chart, w.t("figure.tilt", **names), w.t("figure.tilt_alt", **names))
-        )
+        caption, alt = w.t("figure.tilt", **names), w.t("figure.tilt_alt", **names)
+        heads, column = (w.t("head.judge"),), w.statistic("tilt")
+        section.blocks.append(Figure(f"tilt-{number + 1}", chart, caption, alt, heads=heads, column=column))
     section.blocks.append(grid)
     details = tables.pair_details(b, pair, cells, f"{place}-details")
     if details is not None:
@@ -164,7 +161,7 @@ def _distributions(b: Builder, cells: Sequence[Cell]) -> Section:
     if chart is not None:
         data = _shares_grid(b, shares, levels)
         section.blocks.append(
-            _figure("distributions", chart, w.t("figure.distributions"), w.t("figure.distributions_alt"), data)
+            Figure("distributions", chart, w.t("figure.distributions"), w.t("figure.distributions_alt"), data)
         )
     grid = tables.distances(b, cells)
     if grid:

@@ -16,6 +16,8 @@ from voirdire.analysis.naming import levels_of
 from voirdire.analysis.specifications import DELTA, STATISTICS, TILT, WEIGHT, ZERO
 from voirdire.reporting.access import View
 from voirdire.reporting.figures import GREY, INK, PALE, POOLS, finish
+from voirdire.reporting.spoken import DESCRIPTION, spoken
+from voirdire.reporting.words import Words
 from voirdire.texts import text
 
 CHOICES = ("correction", "pools", "consensus", "anchors", "min_gap", "subset")
@@ -42,7 +44,7 @@ def overview(
     """
     alt = _altair()
     sides = _sides(pair, lang)
-    points = _points(_of(frame, pair), sides)
+    points = _points(_of(frame, pair), sides, lang)
     shown = [name for name in STATISTICS if any(point["statistic"] == name for point in points)]
     if not points:
         return None
@@ -69,7 +71,7 @@ def curve(
     alt = _altair()
     rows = _of(frame, pair).filter((pl.col("judge") == judge) & (pl.col("statistic") == statistic))
     sides = _sides(pair, lang)
-    given = _points(rows, sides)
+    given = _points(rows, sides, lang)
     levels = {choice: list(dict.fromkeys(point[choice] for point in given)) for choice in CHOICES}
     points = sorted(given, key=lambda point: point["value"])
     if not points:
@@ -126,7 +128,7 @@ def _sides(pair: tuple[str, str], lang: str) -> dict[str, str]:
     return {"a": a, "b": b, OPEN: text("speccurve.figure.open", lang)}
 
 
-def _points(rows: pl.DataFrame, sides: Mapping[str, str]) -> list[dict[str, Any]]:
+def _points(rows: pl.DataFrame, sides: Mapping[str, str], lang: str) -> list[dict[str, Any]]:
     """The defined values, each with the side that its interval speaks for and a place of its own in the row."""
     points: list[dict[str, Any]] = []
     seen: dict[tuple[str, str], int] = {}
@@ -137,8 +139,20 @@ def _points(rows: pl.DataFrame, sides: Mapping[str, str]) -> list[dict[str, Any]
         kept = {name: row[name] for name in ("statistic", "value", "main", *CHOICES)}
         place = {"judge": View.clean(row["judge"]), "spread": (seen[key] * 0.618034) % 1.0}
         side = sides[_side(row)]
-        points.append({**kept, **place, "low": low, "high": high, "side": side})
+        points.append({**kept, **place, "low": low, "high": high, "side": side, **_said(row, lang)})
     return points
+
+
+def _said(row: Mapping[str, Any], lang: str) -> dict[str, Any]:
+    """What the mark of a definition says: judge, statistic, what was chosen, value and interval."""
+    chosen = "; ".join(f"{choice_name(choice, lang)}: {level_name(choice, row[choice], lang)}" for choice in CHOICES)
+    words = Words(lang)
+    value, low, high = (
+        None if row[name] is None else words.number(row["statistic"], row[name])
+        for name in ("value", "low", "high")
+    )  # fmt: skip
+    interval = f"[{low}, {high}]" if low is not None and high is not None else ""
+    return spoken([row["judge"], statistic_name(row["statistic"], lang), chosen], value or "", interval)
 
 
 def _end(row: Mapping[str, Any], end: str) -> float:
@@ -171,17 +185,20 @@ def _panel(
     axis = alt.Axis(labelLimit=200, ticks=False, domain=False, labels=first)
     y = alt.Y("judge:N", sort=list(judges), scale=alt.Scale(domain=list(judges)), title=None, axis=axis)
     x = alt.X("value:Q", title=statistic_name(statistic, lang), scale=_scale(points, statistic))
-    middle = alt.Chart(alt.Data(values=[{"value": ZERO[statistic]}])).mark_rule(color=PALE).encode(x=x)
+    middle = alt.Chart(alt.Data(values=[{"value": ZERO[statistic]}])).mark_rule(color=PALE, aria=False)
+    middle = middle.encode(x=x)
+    said = alt.Description(DESCRIPTION)
     offset = alt.YOffset("spread:Q", scale=alt.Scale(domain=[-0.35, 1.35]))
     layers = []
     for whole in (False, True):
         chosen = [point for point in points if (point["subset"] == "all") == whole]
         every = alt.Chart(alt.Data(values=chosen))
         marks = every.mark_point(size=22, opacity=0.7, filled=whole, strokeWidth=1)
-        layers.append(marks.encode(x=x, y=y, yOffset=offset, color=colours))
+        layers.append(marks.encode(x=x, y=y, yOffset=offset, color=colours, description=said))
     main = alt.Chart(alt.Data(values=[point for point in points if point["main"]]))
-    rule = main.mark_rule(strokeWidth=1.5, color=INK).encode(x=alt.X("low:Q"), x2="high:Q", y=y)
-    mark = main.mark_point(shape="diamond", size=90, filled=True, color=INK, opacity=1).encode(x=x, y=y)
+    rule = main.mark_rule(strokeWidth=1.5, color=INK, aria=False).encode(x=alt.X("low:Q"), x2="high:Q", y=y)
+    mark = main.mark_point(shape="diamond", size=90, filled=True, color=INK, opacity=1)
+    mark = mark.encode(x=x, y=y, description=said)
     return alt.layer(middle, *layers, rule, mark).properties(height=max(50, ROW * len(judges)))
 
 
@@ -199,12 +216,14 @@ def _scale(points: Sequence[Mapping[str, Any]], statistic: str) -> Any:
 def _values(points: list[dict[str, Any]], statistic: str, x: Any, colours: Any, lang: str) -> Any:
     alt = _altair()
     y = alt.Y("value:Q", title=statistic_name(statistic, lang), scale=_scale(points, statistic))
-    middle = alt.Chart(alt.Data(values=[{"value": ZERO[statistic]}])).mark_rule(color=GREY).encode(y=y)
+    middle = alt.Chart(alt.Data(values=[{"value": ZERO[statistic]}])).mark_rule(color=GREY, aria=False).encode(y=y)
     every = alt.Chart(alt.Data(values=points))
-    rules = every.mark_rule(opacity=0.35).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colours)
-    dots = every.mark_circle(size=18, opacity=1).encode(x=x, y=y, color=colours)
+    rules = every.mark_rule(opacity=0.35, aria=False).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colours)
+    said = alt.Description(DESCRIPTION)
+    dots = every.mark_circle(size=18, opacity=1).encode(x=x, y=y, color=colours, description=said)
     main = alt.Chart(alt.Data(values=[point for point in points if point["main"]]))
-    mark = main.mark_point(shape="diamond", size=110, filled=True, color=INK, opacity=1).encode(x=x, y=y)
+    mark = main.mark_point(shape="diamond", size=110, filled=True, color=INK, opacity=1)
+    mark = mark.encode(x=x, y=y, description=said)
     return alt.layer(middle, rules, dots, mark)
 
 
@@ -226,5 +245,5 @@ def _lanes(points: list[dict[str, Any]], choices: Mapping[str, list[Any]], x: An
             ]
     axis = alt.Axis(labelLimit=260, ticks=False, domain=False)
     y = alt.Y("lane:N", sort=order, title=None, axis=axis)
-    base = alt.Chart(alt.Data(values=marks)).mark_tick(thickness=2, height=9)
+    base = alt.Chart(alt.Data(values=marks)).mark_tick(thickness=2, height=9, aria=False)
     return base.encode(x=x, y=y, color=colours).properties(height=max(40, LANE * len(order)))

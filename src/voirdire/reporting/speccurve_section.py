@@ -61,7 +61,9 @@ def _drawn(
     chart = overview(rows, b.words.lang, pair, paint=paint, width=WIDTH)
     if chart is not None:
         caption = text("speccurve.figure.caption", b.words.lang, **pools)
-        yield Figure(name, chart, caption, text("speccurve.report.alt", b.words.lang, **pools))
+        heads = (b.words.t("head.judge"), b.words.t("head.statistic"), text("speccurve.head.definition", b.words.lang))
+        alt = text("speccurve.report.alt", b.words.lang, **pools)
+        yield Figure(name, chart, caption, alt, heads=heads, column=b.words.t("head.value"))
 
 
 def sentences(summary: pl.DataFrame, lang: str) -> Iterator[tuple[str, str]]:

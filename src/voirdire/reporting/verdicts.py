@@ -17,13 +17,7 @@ GATES = ("pass", "pass_low_alpha", "fail", "unknown", "not_asked")
 
 def width_of(view: View, question: str) -> float | None:
     """How wide the question's scale is, for rounding; 1 for shares of labels, None when unknown."""
-    for entry in view.meta.get("questions", []):
-        if entry["id"] == question:
-            low, high = entry.get("low"), entry.get("high")
-            if low is not None and high is not None:
-                return float(high) - float(low)
-            return 1.0
-    return None
+    return view.width(question)
 
 
 def judge_sentences(view: View, words: Words, question: str, cell: Cell) -> list[str]:

@@ -1,0 +1,172 @@
+"""What a run's ledger says of the items, read beside the process that writes it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from voirdire.browsing.said import ROWS
+from voirdire.corpus.corpus import Question
+from voirdire.judging.nouns import BASE_DESIGN
+from voirdire.judging.reading import reading
+from voirdire.judging.run_folder import LEDGER
+from voirdire.scales import Scale
+
+MOST_SHOWN = 20_000
+"""Letters of a reply that are shown; the ledger holds them all."""
+
+_CELLS = """
+SELECT c.item, c.judge, c.condition, c.repeat, o.rating, o.status FROM cell c
+LEFT JOIN outcome o ON o.cell = c.id WHERE c.question = (SELECT id FROM question WHERE name = ?)
+"""
+_ATTEMPTS = """
+SELECT j.name, c.condition, q.name, c.repeat, a.number, a.kind, a.at, a.seconds, a.status, substr(a.text, 1, :most),
+  length(a.text), substr(a.reasoning, 1, :most), length(a.reasoning), substr(a.note, 1, :most),
+  g.served, a.tokens_in, a.tokens_out, a.cost
+FROM cell c JOIN attempt a ON a.cell = c.id JOIN judge j ON j.id = c.judge JOIN question q ON q.id = c.question
+LEFT JOIN origin g ON g.id = a.origin
+WHERE c.judge IN (SELECT id FROM judge) AND c.item = (SELECT id FROM item WHERE name = :item)
+ORDER BY j.id, q.id, c.condition, c.repeat, a.number
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One call of one cell and what came of it; every text is untrusted.
+
+    text, reasoning, note : what the judge said, what it thought where that is kept apart, why the call failed; cut at
+        ``MOST_SHOWN`` letters, ``longer`` then
+    status : of the HTTP response; served : the model that answered; at : seconds since the epoch
+    """
+
+    judge: str
+    condition: str
+    question: str
+    repeat: int
+    number: int
+    kind: str
+    at: float | None
+    seconds: float | None
+    status: int | None
+    text: str
+    reasoning: str
+    note: str
+    served: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    longer: bool = False
+
+
+def stamp_of_run(folder: Path) -> tuple[tuple[int, int], ...]:
+    """What changes whenever the ledger grows."""
+    files = (folder / LEDGER, folder / f"{LEDGER}-wal")
+    states = [file.stat() for file in files if file.is_file()]
+    return tuple((state.st_mtime_ns, state.st_size) for state in states)
+
+
+def questions_of_run(folder: Path) -> tuple[Question, ...]:
+    """The questions that a run asks, with the ends of their scales. Raises InputError where it cannot be read."""
+    with reading(folder) as db:
+        rows = db.execute("SELECT name, facts FROM question ORDER BY id").fetchall()
+    return tuple(Question(str(name), _scale(json.loads(facts))) for name, facts in rows)
+
+
+def _scale(facts: Mapping[str, Any]) -> Scale:
+    low, high = facts.get("low"), facts.get("high")
+    return Scale("ordinal", None if low is None else float(low), None if high is None else float(high))
+
+
+def rows_of_run(folder: Path, question: str) -> pl.DataFrame:
+    """Every judgment of a question (the columns of :data:`~voirdire.browsing.said.ROWS`), pending ones among them.
+
+    A cell that a later plan left out and that never ended is not among them, as in the exported table. Ratings of
+    conditions that ask the scale reversed are turned back. Raises InputError where it cannot be read.
+    """
+    kinds = {"item": pl.Int64, "judge": pl.Int64, "cond": pl.Int64, "repeat": pl.Int64, "value": pl.Float64}
+    with reading(folder) as db:
+        cells = db.execute(_CELLS, (question,)).fetchall()
+        tables = {noun: _nouns(db, noun) for noun in ("item", "judge", "condition")}
+        asked = db.execute("SELECT planned, facts FROM question WHERE name = ?", (question,)).fetchone()
+        repeats = db.execute("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'repeats'").fetchone()
+    if asked is None:
+        return pl.DataFrame(schema=ROWS)
+    frame = pl.DataFrame(cells, schema={**kinds, "status": pl.String}, orient="row")
+    frame = _joined(frame, tables, json.loads(asked[1]))
+    planned = pl.lit(bool(asked[0])) & (pl.col("repeat") <= (repeats[0] if repeats else 1))
+    planned = planned & pl.col("item_planned") & pl.col("judge_planned") & pl.col("cond_planned")
+    kept = frame.filter(pl.col("status").is_not_null() | planned)
+    return kept.select("item_id", "judge", "condition", "repeat", "value", pl.col("status").fill_null("pending"))
+
+
+def _joined(frame: pl.DataFrame, tables: Mapping[str, pl.DataFrame], asked: Mapping[str, Any]) -> pl.DataFrame:
+    items, judges, conditions = tables["item"], tables["judge"], tables["condition"]
+    sides = (
+        ("item", items.select("id", "low", "high", item_id="name", item_planned="planned")),
+        ("judge", judges.select("id", judge_name="name", judge_planned="planned")),
+        ("cond", conditions.select("id", "reversed", condition="name", cond_planned="planned")),
+    )
+    for key, side in sides:
+        frame = frame.join(side, left_on=key, right_on="id", how="left", maintain_order="left")
+    ends = [pl.coalesce(name, pl.lit(asked.get(name), pl.Float64)) for name in ("low", "high")]
+    value = pl.when("reversed").then(ends[0] + ends[1] - pl.col("value")).otherwise("value")
+    return frame.with_columns(value=value, judge=pl.col("judge_name"))
+
+
+def _nouns(db: sqlite3.Connection, noun: str) -> pl.DataFrame:
+    """id, name, planned, and what numbers need of the facts; conditions are named as an audit names them."""
+    rows = []
+    for key, name, planned, facts in db.execute(f"SELECT id, name, planned, facts FROM {noun} ORDER BY id"):
+        known = json.loads(facts) if facts else {}
+        rows.append((key, name, bool(planned), known))
+    names = [row[1] for row in rows]
+    if noun == "condition":
+        names = list(_conditions([(row[0], row[1], row[3]) for row in rows]).values())
+    return pl.DataFrame(
+        {
+            "id": pl.Series([row[0] for row in rows], dtype=pl.Int64),
+            "name": pl.Series(names, dtype=pl.String),
+            "planned": pl.Series([row[2] for row in rows], dtype=pl.Boolean),
+            "low": pl.Series([_end(row[3], "low") for row in rows], dtype=pl.Float64),
+            "high": pl.Series([_end(row[3], "high") for row in rows], dtype=pl.Float64),
+            "reversed": pl.Series([bool(row[3].get("reversed")) for row in rows], dtype=pl.Boolean),
+        }
+    )
+
+
+def _end(facts: Mapping[str, Any], name: str) -> float | None:
+    return None if facts.get(name) is None else float(facts[name])
+
+
+def _conditions(rows: list[tuple[int, str, Mapping[str, Any]]]) -> dict[int, str]:
+    """Number -> name as in the judgments of an audit: with the design ``base`` where any condition has another one."""
+    designs = any(facts.get("design", BASE_DESIGN) != BASE_DESIGN for _, _, facts in rows)
+    return {
+        key: f"{name}/{BASE_DESIGN}" if designs and facts.get("design", BASE_DESIGN) == BASE_DESIGN else name
+        for key, name, facts in rows
+    }
+
+
+def tries_of_run(folder: Path, item: str) -> list[Try]:
+    """Every call about an item, in the order of judges, questions, conditions, repeats. Raises InputError."""
+    with reading(folder) as db:
+        facts = db.execute("SELECT id, name, facts FROM condition ORDER BY id").fetchall()
+        names = _conditions([(key, name, json.loads(told)) for key, name, told in facts])
+        rows = db.execute(_ATTEMPTS, {"item": item, "most": MOST_SHOWN}).fetchall()
+    return [_try(row, names) for row in rows]
+
+
+def _try(row: tuple[Any, ...], conditions: Mapping[int, str]) -> Try:
+    judge, condition, question, repeat, number, kind, at, seconds, status = row[:9]
+    text, n_text, reasoning, n_reasoning, note, served, tokens_in, tokens_out, cost = row[9:]
+    longer = max(n_text or 0, n_reasoning or 0) > MOST_SHOWN
+    return Try(
+        judge, conditions[condition], question, repeat, number, kind, at, seconds, status, text or "", reasoning or "",
+        note or "", served or "", tokens_in, tokens_out, cost, longer,
+    )  # fmt: skip

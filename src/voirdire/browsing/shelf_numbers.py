@@ -1,0 +1,206 @@
+"""The numbers of a shelf's items, worked out once and again when a run has grown."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from voirdire.analysis.options import AuditOptions
+from voirdire.analysis.selections import NOT_A_SLICE, slicing_column
+from voirdire.browsing.item_pools import ItemPools, pools_of_consensus, pools_of_corpus, ranges_of
+from voirdire.browsing.item_table import Pair, item_facts, item_numbers
+from voirdire.browsing.library import Shelf
+from voirdire.browsing.said import Said
+from voirdire.browsing.sources import RunSource, Source, names_in, sources_of, together
+from voirdire.corpus.corpus import Question
+from voirdire.corpus.shown import WORDED, language_columns
+from voirdire.scales import Scale
+
+SEARCHED = tuple(kind for kind in WORDED if kind != "prompt")
+MOST_FRAMES = 12
+STILL = 3.0
+"""Seconds for which the judgments of a growing run are not read again."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What judges said of one question. names : of each source's judges, as the source calls them -> as shown."""
+
+    said: Said | None
+    sources: tuple[Source, ...] = ()
+    names: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Every judge."""
+        return () if self.said is None else self.said.judges
+
+
+class ShelfNumbers:
+    """The numbers of one shelf.
+
+    told : the questions of an audit's profile, where the shelf is that of an audit alone (they hold its scales)
+    Safe between threads: one works out what others wait for.
+    """
+
+    def __init__(self, shelf: Shelf, told: Sequence[Mapping[str, Any]] = ()) -> None:
+        self.shelf = shelf
+        self._told = {str(one["id"]): one for one in told}
+        self._lock = threading.RLock()
+        self._pools: dict[str, ItemPools | None] = {}
+        self._judged: dict[str, tuple[float, tuple[object, ...], Judged]] = {}
+        self._frames: OrderedDict[tuple[str, Pair | None], tuple[Judged, pl.DataFrame]] = OrderedDict()
+
+    @cached_property
+    def ids(self) -> pl.Series:
+        """(I,) item ids in the order of the shelf."""
+        return self.shelf.table["item_id"].cast(pl.String)
+
+    @cached_property
+    def sources(self) -> tuple[Source, ...]:
+        """Where judgments come from."""
+        return sources_of(self.shelf)
+
+    @cached_property
+    def questions(self) -> Mapping[str, Question]:
+        """The questions that people or judges answered, by id: those of the ratings first."""
+        found: dict[str, Question] = {}
+        if self.shelf.corpus is not None:
+            found = {question.id: question for question in self.shelf.corpus.questions}
+        for name, one in self._told.items():
+            found.setdefault(name, _question(one))
+        for source in self.sources:
+            asked = source.asked if isinstance(source, RunSource) else ()
+            for question in asked:
+                found.setdefault(question.id, question)
+            for name in source.questions():
+                found.setdefault(name, Question(name, Scale("interval")))
+        return found
+
+    @cached_property
+    def judged_questions(self) -> tuple[str, ...]:
+        """The questions that some judge answers."""
+        answered = {name for source in self.sources for name in source.questions()}
+        return tuple(name for name in self.questions if name in answered)
+
+    @cached_property
+    def slicing(self) -> Mapping[str, tuple[str, ...]]:
+        """Column -> its levels, of the columns that items are sliced by and those that audits take for slices."""
+        table = self.shelf.table
+        asked = self.shelf.options.slices if self.shelf.options is not None else ()
+        names = [name for name in table.columns if (name in asked or slicing_column(table[name])) and name != "split"]
+        levels = {name: table[name].cast(pl.String).drop_nulls().unique().sort().to_list() for name in names}
+        return {name: tuple(found) for name, found in levels.items() if name not in NOT_A_SLICE}
+
+    @cached_property
+    def facts(self) -> pl.DataFrame:
+        """What is known of every item without ratings: see :func:`~voirdire.browsing.item_table.item_facts`."""
+        table = self.shelf.table
+        searched = [name for kind in SEARCHED for name in language_columns(table.columns, kind).values()]
+        return item_facts(table, tuple(self.slicing), searched)
+
+    @cached_property
+    def splits(self) -> tuple[str, ...]:
+        """The parts of the corpus that items belong to."""
+        return tuple(self.facts["split"].unique(maintain_order=True).to_list())
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """How many concept pairs there are."""
+        return len(self.shelf.pairs)
+
+    def pools(self, question: str) -> ItemPools | None:
+        """The pools that rated a question; None where nobody did."""
+        with self._lock:
+            if question not in self._pools:
+                self._pools[question] = self._read_pools(question)
+            return self._pools[question]
+
+    def _read_pools(self, question: str) -> ItemPools | None:
+        corpus, asked = self.shelf.corpus, self.questions[question]
+        if corpus is not None:
+            if question not in {one.id for one in corpus.questions}:
+                return None
+            options = self.shelf.options or AuditOptions()
+            return pools_of_corpus(corpus, asked, self.ids, consensus=options.consensus, min_raters=options.min_raters)
+        if self.shelf.compared is None:
+            return None
+        rows = self.shelf.compared.consensus.filter(pl.col("question") == question)
+        shares = self.shelf.compared.shares.filter(pl.col("question") == question)
+        normalised = bool(self._told.get(question, {}).get("normalised"))
+        return pools_of_consensus(rows, question, asked.scale, self.ids, shares=shares, normalised=normalised)
+
+    def judged(self, question: str) -> Judged:
+        """What judges said of a question, as of some seconds ago at most."""
+        with self._lock:
+            now = time.monotonic()
+            held = self._judged.get(question)
+            if held is not None and now - held[0] < STILL:
+                return held[2]
+            stamps = tuple(source.stamp() for source in self.sources)
+            if held is None or held[1] != stamps:
+                held = (now, stamps, self._read_judged(question))
+            self._judged[question] = (now, *held[1:])
+            return held[2]
+
+    def _read_judged(self, question: str) -> Judged:
+        parts = [(source, source.said(question, self.ids)) for source in self.sources]
+        known = [(source, said) for source, said in parts if said is not None]
+        sources = tuple(source for source, _ in known)
+        saids = [self._on_ranges(said, question) for _, said in known]
+        names = names_in(sources, [said.judges for said in saids])
+        shown = tuple(dict(zip(said.judges, own, strict=True)) for said, own in zip(saids, names, strict=True))
+        return Judged(together(saids, names), sources, shown)
+
+    def _on_ranges(self, said: Said, question: str) -> Said:
+        """The judgments related to the items' own scales, where the pools are; those of an audit are already."""
+        pools = self.pools(question)
+        if pools is None or pools.ranges is None or self.shelf.corpus is None:
+            return said
+        return said.on_ranges(*ranges_of(self.shelf.corpus.item_scales, pools.scale, self.ids))
+
+    def pairs(self, question: str) -> tuple[Pair, ...]:
+        """Every pair of pools of a question, those that the audit was asked for first."""
+        pools = self.pools(question)
+        if pools is None:
+            return ()
+        count = len(pools.pools)
+        asked = self.shelf.options.pairs if self.shelf.options is not None else ()
+        first = [(pools.place(a), pools.place(b)) for a, b in asked if a in pools.pools and b in pools.pools and a != b]
+        taken = {frozenset(pair) for pair in first}
+        rest = [(a, b) for a in range(count) for b in range(a + 1, count) if frozenset((a, b)) not in taken]
+        return (*first, *rest)
+
+    def frame(self, question: str, pair: Pair | None) -> pl.DataFrame:
+        """All numbers of all items: the columns of :mod:`voirdire.browsing.item_table`."""
+        with self._lock:
+            judged = self.judged(question)
+            held = self._frames.get((question, pair))
+            if held is None or held[0] is not judged:
+                numbers = item_numbers(len(self.ids), self.pools(question), judged.said, pair)
+                held = (judged, pl.concat([self.facts, numbers], how="horizontal"))
+                self._frames[(question, pair)] = held
+                while len(self._frames) > MOST_FRAMES:
+                    self._frames.popitem(last=False)
+            self._frames.move_to_end((question, pair))
+            return held[1]
+
+
+def _question(told: Mapping[str, Any]) -> Question:
+    """A question as a profile describes it."""
+    scale = Scale(
+        str(told["level"]),
+        told.get("low"),
+        told.get("high"),
+        tuple(told.get("labels") or ()),
+        told.get("positive"),
+        tuple(told.get("missing") or ()),
+    )
+    return Question(str(told["id"]), scale, told.get("role"), dict(told.get("text") or {}))

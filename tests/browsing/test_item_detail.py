@@ -7,7 +7,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.judging.engine_world import go, plan_of
+from tests.judging.corpora import demonstrated
+from tests.judging.engine_world import corpus, go, plan_of
 from tests.judging.fakes import FakeJudge
 
 from voirdire.app.audit import audit
@@ -124,8 +125,6 @@ def answer(call: Call) -> Reply | Exception:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    from tests.judging.engine_world import corpus
-
     plan = plan_of(corpus(tmp_path / "corpus"), ("a", "b"), "neutral")
     go(plan, tmp_path / "run", answer)
     return tmp_path / "run"
@@ -154,18 +153,31 @@ def test_every_attempt_of_an_item_is_told(run: Path) -> None:
     assert tries_of_run(run, "' OR 1=1 --") == []
 
 
-def test_a_run_with_designs_and_reversed_scales_is_named_and_turned_as_in_its_export(tmp_path: Path) -> None:
-    from tests.judging.engine_world import corpus
+def test_reversed_scales_and_items_own_scales_are_turned_as_in_the_export(tmp_path: Path) -> None:
+    folder = corpus(tmp_path / "corpus", 2)
+    lines = (folder / "items.csv").read_text(encoding="utf-8").splitlines()
+    ends = ("min,max", "0,10", ",")
+    (folder / "items.csv").write_text("\n".join(f"{line},{end}" for line, end in zip(lines, ends, strict=True)) + "\n")
+    grid = load_grid("neutral").for_languages(["en"])[0]
+    first = grid.conditions[0]
+    turned = replace(first, name="turned", reversed=True, instruction="1 is best.")
+    go(plan_of(folder, ["a"], replace(grid, conditions=(first, turned))), tmp_path / "run", lambda _: Reply("2"))
+    rows = rows_of_run(tmp_path / "run", "q1").sort("item_id", "condition")
+    assert rows.select("condition", "value").rows() == [
+        ("neutral_en", 2.0),
+        ("turned", 8.0),
+        ("neutral_en", 2.0),
+        ("turned", 4.0),
+    ]
 
-    grid = load_grid("neutral")
-    flipped = replace(grid, conditions=tuple(replace(one, reversed=True) for one in grid.conditions)) if hasattr(
-        grid, "conditions"
-    ) else grid  # fmt: skip
-    plan = plan_of(corpus(tmp_path / "corpus"), ("a",), flipped)
-    go(plan, tmp_path / "run", lambda _: Reply(text="2"))
+
+def test_conditions_of_designs_are_named_as_an_audit_names_them(tmp_path: Path) -> None:
+    go(plan_of(demonstrated(tmp_path / "c"), ["a"], "paper-icl"), tmp_path / "run")
     export(tmp_path / "run")
-    told = pl.read_parquet(tmp_path / "run" / "judgments.parquet")
-    assert sorted(rows_of_run(tmp_path / "run", "q1")["value"]) == sorted(told["rating"])
+    table = pl.read_parquet(tmp_path / "run" / "judgments.parquet")
+    named = {f"{condition}/{design}" for condition, design in table.select("condition", "design").iter_rows()}
+    assert set(rows_of_run(tmp_path / "run", "q1")["condition"]) == named
+    assert {one.condition for one in tries_of_run(tmp_path / "run", table["item_id"][0])} == named
 
 
 def test_a_run_alone_has_judges_and_no_pools(run: Path) -> None:
@@ -180,8 +192,6 @@ def test_a_run_alone_has_judges_and_no_pools(run: Path) -> None:
 
 
 def test_a_run_that_grew_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.judging.engine_world import corpus
-
     plan = plan_of(corpus(tmp_path / "corpus"), ("a",), "neutral")
     judges = [FakeJudge(answer, "a")]
     with RunFolder(tmp_path / "run") as folder:
@@ -210,8 +220,6 @@ def test_a_fine_scale_is_shown_in_ten_ranges_that_hold_every_rating() -> None:
 
 
 def test_failed_calls_are_told_with_their_reason(tmp_path: Path) -> None:
-    from tests.judging.engine_world import corpus
-
     plan = plan_of(corpus(tmp_path / "corpus", 1), ("a",), "neutral")
     go(plan, tmp_path / "run", lambda _: CallFailed("request", "bad request", status=400))
     (first, *_) = tries_of_run(tmp_path / "run", "i0000")

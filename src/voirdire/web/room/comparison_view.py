@@ -1,0 +1,146 @@
+"""A comparison of two audits as its page shows it: names, rounded numbers, and what is lacking in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from voirdire.analysis.profile import Profile
+from voirdire.browsing.comparison import Comparison, Line, Side
+from voirdire.reporting.access import Row, View
+from voirdire.reporting.words import MINUS, Words
+from voirdire.texts import text
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of one audit: the value, its interval, how many items stand behind it; or why there is none."""
+
+    value: str
+    interval: str
+    n: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A row of the page. apart : whether the interval of the difference leaves 0 out, None without one.
+
+    differs : what differs between the definitions, line by line
+    """
+
+    statistic: str
+    help: str
+    group: bool
+    pools: str
+    judge: str
+    first: Number
+    second: Number
+    joint: str
+    items: str
+    difference: str
+    interval: str
+    apart: bool | None
+    reason: str
+    differs: tuple[str, ...]
+
+
+def shown(comparison: Comparison, first: Side, lang: str) -> list[Shown]:
+    """Every row in words."""
+    words = Words(lang, tuple(pool["name"] for pool in first.profile.meta["pools"]))
+    width = width_of(first.profile, comparison.choice.question)
+    rows = [_shown(line, words, width) for line in comparison.lines]
+    return [
+        replace(row, group=place == 0 or row.statistic != rows[place - 1].statistic) for place, row in enumerate(rows)
+    ]
+
+
+def width_of(profile: Profile, question: str) -> float | None:
+    """How wide the scale of a question is, for rounding; None where it has no ends."""
+    told: dict[str, Any] = next((entry for entry in profile.meta["questions"] if entry["id"] == question), {})
+    low, high = told.get("low"), told.get("high")
+    if told.get("normalised") or told.get("labels"):
+        return 1.0
+    return None if low is None or high is None else float(high - low)
+
+
+def _shown(line: Line, words: Words, width: float | None) -> Shown:
+    row, found = line.first, line.difference
+    name = words.statistic(row.statistic, row.params)
+    more = words.params(row.params)
+    reason = found.why or found.why_open or ""
+    interval = ""
+    if found.low is not None and found.high is not None:
+        interval = f"[{change(row, found.low, words, width)}, {change(row, found.high, words, width)}]"
+    return Shown(
+        statistic=f"{name} ({more})" if more else name,
+        help=words.help(row.statistic, row.params),
+        group=True,
+        pools=" / ".join(View.clean(pool) for pool in (row.pool, row.pool_b) if pool),
+        judge=_judge(line, words),
+        first=number_of(line.first, words, width),
+        second=number_of(line.second, words, width),
+        joint=_joint(line, words, width),
+        items=_items(line, words.lang),
+        difference="" if found.value is None else change(row, found.value, words, width),
+        interval=interval,
+        apart=None if found.low is None or found.high is None else not found.low <= 0 <= found.high,
+        reason=text(f"room_compare.reason.{reason}", words.lang) if reason else "",
+        differs=tuple(_differs(part, words.lang) for part in line.differs),
+    )
+
+
+def _judge(line: Line, words: Words) -> str:
+    first, second = (
+        " · ".join(part for part in (words.group(row.judge), _condition(row, words)) if part) if row.judge else ""
+        for row in (line.first, line.second)
+    )
+    return first if first == second else f"{first} → {second}"
+
+
+def _condition(row: Row, words: Words) -> str:
+    return "" if row.condition in ("*", "-", "") else words.condition(row.condition)
+
+
+def number_of(row: Row, words: Words, width: float | None) -> Number:
+    """A number of an estimates table with its interval, or the reason why it is undefined."""
+    if row.value is None:
+        return Number("", "", f"{row.n or 0:,}", words.reason(row.undefined or "not_computable"))
+    value = words.number(row.statistic, row.value, width)
+    return Number(value, words.interval(row, width), f"{row.n or 0:,}", "")
+
+
+def change(row: Row, value: float, words: Words, width: float | None) -> str:
+    """A difference with its sign, rounded as the statistic is."""
+    size = words.number(row.statistic, abs(value), width).lstrip("+")
+    if not any(digit in "123456789" for digit in size):
+        return size
+    return f"{MINUS if value < 0 else '+'}{size}"
+
+
+def _joint(line: Line, words: Words, width: float | None) -> str:
+    """Both values on the items that count in both, where these are not the items of each."""
+    found = line.difference
+    if found.same_items or None in found.joint:
+        return ""
+    first, second = (words.number(line.first.statistic, value, width) for value in found.joint if value is not None)
+    return text("room_compare.joint", words.lang, first=first, second=second)
+
+
+def _items(line: Line, lang: str) -> str:
+    found = line.difference
+    if found.counted == (0, 0):
+        return ""
+    if found.same_items:
+        return f"{found.items:,}"
+    first, second = (f"{count:,}" for count in found.counted)
+    return text("room_compare.of_items", lang, count=f"{found.items:,}", first=first, second=second)
+
+
+def _differs(part: tuple[str, str, str | None, str | None], lang: str) -> str:
+    _, key, mine, theirs = part
+    unsaid = text("room_compare.unsaid", lang)
+    name = View.clean(key) or text("room_compare.name", lang)
+    return (
+        f"{name}: {unsaid if mine is None else View.clean(mine)} → {unsaid if theirs is None else View.clean(theirs)}"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -146,16 +147,17 @@ class Words:
             return self.say("cost_unknown", count=count)
         return self.say("cost_least", cost=f"${dollars(money.known)}", count=count)
 
+    def short_cost(self, money: Money) -> str:
+        """What calls cost, for a table: a plus where some are not priced, a dash where none is.
 
-def short_cost(money: Money) -> str:
-    """What calls cost, for a table: a plus where some are not priced, a dash where none is, 0 where nobody is paid.
-
-    >>> short_cost(Money(1.5, 2)), short_cost(Money(0.0, 2)), short_cost(Money(free=True))
-    ('$1.50+', '–', '$0.00')
-    """
-    if money.unpriced and not money.known:
-        return "–"
-    return f"${dollars(money.known)}{'+' if money.unpriced else ''}"
+        >>> Words("en").short_cost(Money(1.5, 2)), Words("en").short_cost(Money(0.0, 2))
+        ('$1.50+', '–')
+        """
+        if money.free:
+            return text("cli_run.free", self.lang)
+        if money.unpriced and not money.known:
+            return "–"
+        return f"${dollars(money.known)}{'+' if money.unpriced else ''}"
 
 
 def percent(line: Line) -> int:
@@ -249,9 +251,12 @@ class RunView:
     @property
     def left(self) -> str:
         """When it will be over at this rate."""
-        if not self.now.counted.count("pending"):
-            return self.words.say("nothing_left")
-        return "–" if self.now.left is None else self.words.duration(self.now.left)
+        return "–" if self.now.left is None else self.words.duration(max(1.0, self.now.left))
+
+    @property
+    def others(self) -> bool:
+        """Whether there were calls of judges that are asked no longer."""
+        return sum(line.calls for line in self.now.by("judge")) != self.now.total.calls
 
     @property
     def cost(self) -> str:
@@ -321,7 +326,7 @@ class RunView:
             tuple(self._cell(line, status, by) for status in ALL_STATUSES),
             f"{line.failures:,}",
             tuple(f"{line.failed.get(kind, 0):,}" for kind in self.now.kinds),
-            short_cost(line.money),
+            self.words.short_cost(line.money),
         )
 
     def _cell(self, line: Line, status: str, by: By | None) -> Cell:
@@ -338,6 +343,8 @@ class RunView:
 def facts(begun: Begun, run_id: str, folder: str, words: Words) -> list[tuple[str, str]]:
     """What a run was begun with: names and values, those that are known."""
     told = {"run": run_id, "folder": folder, **begun.facts}
+    with suppress(KeyError, ValueError):
+        told["created"] = words.when(datetime.fromisoformat(told["created"]).timestamp())
     if begun.conditions:
         told["conditions"] = f"{begun.conditions:,}"
     if begun.scales:

@@ -13,6 +13,7 @@ from voirdire.annotation.database import Database
 from voirdire.annotation.flags import LEAST_ANSWERS, Flag, Record, flags
 
 HERE_SECONDS = 600.0
+REPEATED = ("rater_id", "pool", "item_id", "question", "first", "second", "answered_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +196,10 @@ def gold_answers(collected: Collected) -> pl.DataFrame:
 
 def repeated(collected: Collected, rated: pl.DataFrame) -> pl.DataFrame:
     """Items that were asked twice: rater_id, pool, item_id, question, first, second, answered_at (of the second)."""
-    keys = ["rater_id", "pool", "item_id", "question"]
+    keys = REPEATED[:4]
     again = collected.answered("repeat").select(*keys, "answered_at", pl.col("value").alias("second"))
     first = rated.select(*keys, pl.col("value").alias("first"))
-    return again.join(first, on=keys, maintain_order="left").select(*keys, "first", "second", "answered_at")
+    return again.join(first, on=keys, maintain_order="left").select(REPEATED)
 
 
 def _gold(collected: Collected) -> dict[str, list[bool]]:

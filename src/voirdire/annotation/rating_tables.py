@@ -18,6 +18,8 @@ from voirdire.annotation.study_questions import questions_table
 from voirdire.corpus.options import CorpusOptions
 
 RATED = ("item_id", "rater_id", "pool", "question", "rating", "status", "seconds", "answered_at", "language", "batch")
+CHECKED = ("item_id", "rater_id", "pool", "question", "value", "accepted", "right", "answered_at")
+WRITTEN = ("item_id", "rater_id", "pool", "question", "kind", "written", "language", "answered_at")
 UNTESTED_COLUMN = "corpus_split"
 
 
@@ -113,8 +115,7 @@ def repeats_table(collected: Collected) -> pl.DataFrame:
 def checks_table(collected: Collected) -> pl.DataFrame:
     """Answers to items whose answers are known, and whether they are right."""
     told = gold_answers(collected)
-    columns = ["item_id", "rater_id", "pool", "question", "value", "accepted", "right", "answered_at"]
-    return told.with_columns(pl.col("accepted").list.join("|"), _moments(told["answered_at"])).select(columns)
+    return told.with_columns(pl.col("accepted").list.join("|"), _moments(told["answered_at"])).select(CHECKED)
 
 
 def comments_table(collected: Collected) -> pl.DataFrame:
@@ -125,8 +126,7 @@ def comments_table(collected: Collected) -> pl.DataFrame:
         written=pl.when(pl.col("question").is_in(free)).then("value").otherwise("comment"),
         answered_at=_moments(told["answered_at"]),
     ).filter(pl.col("written") != "")
-    columns = ["item_id", "rater_id", "pool", "question", "kind", "written", "language", "answered_at"]
-    return told.select(columns).with_columns(no_formula(pl.col("written")))
+    return told.select(WRITTEN).with_columns(no_formula(pl.col("written")))
 
 
 def no_formula(column: pl.Expr) -> pl.Expr:

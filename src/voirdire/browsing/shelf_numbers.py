@@ -124,7 +124,9 @@ class ShelfNumbers:
             return self._pools[question]
 
     def _read_pools(self, question: str) -> ItemPools | None:
-        corpus, asked = self.shelf.corpus, self.questions[question]
+        corpus, asked = self.shelf.corpus, self.questions.get(question)
+        if asked is None:
+            return None
         if corpus is not None:
             if question not in {one.id for one in corpus.questions}:
                 return None

@@ -26,6 +26,7 @@ MEDIA_TYPES = {
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 KEPT_MODES = ("L", "LA", "RGB", "RGBA")
 JPEG_QUALITY = 95
+SMALL_QUALITY = 82
 PNG_LEVEL = 3
 PNG_END = b"\0\0\0\0IEND\xaeB`\x82"  # PNG specification, third edition, section 11.2.5; Pillow does not check it
 _FAULTS = (OSError, SyntaxError, ValueError, EOFError, KeyError, IndexError, struct.error, zlib.error)
@@ -104,6 +105,26 @@ def resized(data: bytes, side: int, max_pixels: int) -> Resized:
     else:
         small.save(out, "PNG", compress_level=PNG_LEVEL, icc_profile=profile)
     return Resized(out.getvalue(), Picture(MEDIA_TYPES["JPEG" if jpeg else "PNG"], *size))
+
+
+def small_copy(data: bytes, side: int, max_pixels: int) -> Resized:
+    """A copy to look at whose longest side is ``side`` pixels at most, as webp: the first frame of a moving picture.
+
+    A jpeg is decoded at the smallest scale that is large enough. Orientation tags are applied. Raises Broken as
+    :func:`look_at` does, but for moving pictures.
+    """
+    from PIL import ImageOps
+    from PIL.Image import Resampling
+
+    with io.BytesIO(data) as file, _opened(file, max_pixels) as image:
+        if image.format in ("JPEG", "MPO"):
+            image.draft("RGB", (side * 2, side * 2))
+        _through(image.load)
+        upright = _plain_mode(ImageOps.exif_transpose(image))
+    upright.thumbnail((side, side), Resampling.LANCZOS)
+    out = io.BytesIO()
+    upright.save(out, "WEBP", quality=SMALL_QUALITY, method=2)
+    return Resized(out.getvalue(), Picture(MEDIA_TYPES["WEBP"], *upright.size))
 
 
 def _opened(file: io.BytesIO, max_pixels: int) -> Image:

@@ -1,0 +1,301 @@
+"""What the page of one item shows: its texts, what people and judges said of it, raw replies, the rest of its pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from voirdire.browsing.item_detail import (
+    Answer,
+    JudgeAnswers,
+    PoolAnswers,
+    QuestionAnswers,
+    Replies,
+    answers_about,
+    replies_about,
+)
+from voirdire.browsing.run_answers import Try
+from voirdire.browsing.shelf_numbers import ShelfNumbers
+from voirdire.browsing.table_answers import TableAnswers, table_answers
+from voirdire.corpus.shown import Item
+from voirdire.scales import Scale
+from voirdire.texts import has, text
+from voirdire.web.room.items_marks import Strip, bars_of, bars_of_levels, colour, place_on, plain, said_number, tone
+from voirdire.web.room.items_view import Cards, Fact, Worded
+from voirdire.web.room.service import Room
+
+MOST_OPEN = 60
+MOST_REPLIES = 60
+MOST_LETTERS = 1_500
+NATIVE = {"en": "English", "zh": "中文", "und": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class CellShown:
+    """The judgments of a judge under one condition. tone : shade of the mean, -1 without a rating"""
+
+    words: str
+    tone: int
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeShown:
+    """A judge's ratings as a table. rows : (name, cells); columns : their names, one empty name where there is one"""
+
+    judge: str
+    mean: str
+    strip: Strip
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[CellShown | None, ...]], ...]
+    missing: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoolShown:
+    """A pool's answers. levels : (name, count or share in words, share)"""
+
+    pool: str
+    colour: int
+    strip: Strip
+    levels: tuple[tuple[str, str, str], ...]
+    consensus: str
+    n: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionShown:
+    """One question about the item."""
+
+    id: str
+    texts: tuple[Worded, ...]
+    scale: str
+    level_names: tuple[str, ...]
+    pools: tuple[PoolShown, ...]
+    judges: tuple[JudgeShown, ...]
+    facts: tuple[Fact, ...]
+    distribution_known: bool
+    normalised: bool
+    open: bool
+    main: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TryShown:
+    """One call; every text is untrusted. when, tokens, seconds : in words, empty where unknown"""
+
+    call: Try
+    kind: str
+    when: str
+    more: str
+    text: str
+    reasoning: str
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RepliesShown:
+    """The calls of one judge in one source; ``tries`` is empty where they are shown on request."""
+
+    title: str
+    judge: str
+    count: int
+    tries: tuple[TryShown, ...]
+    key: str
+
+
+def item_fields(room: Room, cards: Cards, item: Item, number: int, replies: str) -> dict[str, Any]:
+    """The fields of the template."""
+    numbers = cards.numbers
+    questions = [_question(cards, one, number) for one in answers_about(numbers, item.id)]
+    questions.sort(key=lambda one: not one.main)
+    members = [numbers.shelf.places[name] for name in numbers.shelf.pairs.get(item.pair or "", ()) if name != item.id]
+    tables = {place: _table(room, numbers, place) for place in range(len(numbers.sources))}
+    found = replies_about(numbers, item.id, tables)
+    (card,) = cards.of([number])
+    return {
+        "card": card,
+        "languages": _languages(item),
+        "questions": questions,
+        "members": cards.of(members),
+        "columns": _columns(cards, item),
+        "replies": [shown for one in found for shown in _replies(one, replies, cards.lang)],
+        "several": len(found) > 1,
+        "without_corpus": numbers.shelf.corpus is None,
+    }
+
+
+def _table(room: Room, numbers: ShelfNumbers, place: int) -> TableAnswers | None:
+    """What the file of a source holds of replies, read once."""
+
+    def read() -> TableAnswers | None:
+        return table_answers(numbers.sources[place], numbers.shelf.folder)
+
+    return room.kept.get(("replies", numbers.shelf.slug, place), read)
+
+
+def _languages(item: Item) -> list[dict[str, str]]:
+    """The item's wordings language by language: what is asked, what is rated, what the picture shows."""
+    codes = dict.fromkeys([*item.prompts, *item.texts, *item.alts])
+    return [
+        {
+            "code": "" if code == "und" else code,
+            "name": NATIVE.get(code, code),
+            "prompt": item.prompts.get(code, ""),
+            "text": item.texts.get(code, ""),
+            "alt": item.alts.get(code, ""),
+        }
+        for code in codes
+    ]
+
+
+def _columns(cards: Cards, item: Item) -> list[tuple[str, str]]:
+    """Further columns of the items table, as they were given."""
+    table, place = cards.numbers.shelf.table, cards.numbers.shelf.places[item.id] - 1
+    told = ("item_id", "prompt", "text", "alt")
+    row = table.row(place, named=True)
+    return [
+        (name, str(cell))
+        for name, cell in row.items()
+        if cell not in (None, "") and name not in told and not name.startswith(("prompt.", "text.", "alt."))
+    ]
+
+
+def _question(cards: Cards, answers: QuestionAnswers, number: int) -> QuestionShown:
+    scale = answers.scale
+    ends = (0.0, 1.0) if answers.normalised else _ends(scale)
+    width = None if ends is None else ends[1] - ends[0]
+    main = answers.question.id == cards.asked.question
+    pools = tuple(_pool(cards, k, pool, width, ends) for k, pool in enumerate(answers.pools) if pool.has)
+    judged_ends = _ends(scale)
+    judges = tuple(_judge(cards, judge, scale, judged_ends) for judge in answers.judges)
+    row = cards.frame.row(number - 1, named=True) if main else {}
+    return QuestionShown(
+        answers.question.id,
+        tuple(Worded("" if code == "und" else code, said) for code, said in answers.question.text.items()),
+        str(scale),
+        tuple(level.name for level in answers.pools[0].levels) if answers.pools else (),
+        pools,
+        judges,
+        cards.facts(row) if main else (),
+        any(pool.levels for pool in answers.pools),
+        answers.normalised,
+        answers.n_judgments <= MOST_OPEN,
+        main,
+    )
+
+
+def _ends(scale: Scale) -> tuple[float, float] | None:
+    if scale.nominal or scale.low is None or scale.high is None:
+        return (0.0, 1.0) if scale.binary else None
+    return float(scale.low), float(scale.high)
+
+
+def _pool(cards: Cards, k: int, pool: PoolAnswers, width: float | None, ends: tuple[float, float] | None) -> PoolShown:
+    consensus = said_number(pool.consensus, width)
+    levels = tuple(
+        (level.name, f"{level.share:.0%}" if level.count is None else str(level.count), f"{level.share:.0%}")
+        for level in pool.levels
+    )
+    counted = ", ".join(f"{name}: {count}" for name, count, _ in levels)
+    key = "pool_shares" if counted else "pool_consensus"
+    said = cards.said(key, pool=pool.pool, value=consensus or cards.said("none"), shares=counted)
+    mark = None if levels else place_on(pool.consensus, ends)
+    strip = Strip(pool.pool, colour(k), said, bars_of_levels(pool.levels), mark, (), consensus)
+    return PoolShown(pool.pool, colour(k), strip, levels, consensus, "" if pool.n is None else str(pool.n))
+
+
+def _judge(cards: Cards, judge: JudgeAnswers, scale: Scale, ends: tuple[float, float] | None) -> JudgeShown:
+    width = None if ends is None else ends[1] - ends[0]
+    cells = {name: _cell(cards, name, answers, scale, ends) for name, answers in judge.conditions.items()}
+    columns, rows = _arranged(cells)
+    values = [answer.value for answers in judge.conditions.values() for answer in answers if answer.value is not None]
+    shares, names = _spread(values, scale)
+    mean = "" if scale.nominal else said_number(judge.mean, width)
+    said = cards.said(
+        "judge_ratings",
+        judge=judge.judge,
+        shares=", ".join(f"{n}: {s:.0%}" for n, s in zip(names, shares, strict=True)),
+    )
+    strip = Strip(judge.judge, -1, said, bars_of(shares, names), None, (), mean)
+    return JudgeShown(judge.judge, mean, strip, columns, rows, judge.without_rating, len(values) + judge.without_rating)
+
+
+def _spread(values: Sequence[float], scale: Scale) -> tuple[list[float], list[str]]:
+    levels = scale.level_values
+    if not levels or len(levels) > 24 or not values:
+        return [], []
+    names = list(scale.labels or (plain(value) for value in levels))
+    return [sum(abs(value - level) < 0.5 for value in values) / len(values) for level in levels], names
+
+
+def _cell(
+    cards: Cards, condition: str, answers: Sequence[Answer], scale: Scale, ends: tuple[float, float] | None
+) -> CellShown:
+    words = [
+        _rating(answer.value, scale) if answer.value is not None else _status(answer.status, cards.lang)
+        for answer in answers
+    ]
+    values = [answer.value for answer in answers if answer.value is not None]
+    mean = sum(values) / len(values) if values else None
+    return CellShown(" · ".join(words), -1 if mean is None else tone(mean, ends), condition)
+
+
+def _rating(value: float, scale: Scale) -> str:
+    if scale.labels and value in scale.level_values:
+        return scale.labels[scale.level_values.index(value)]
+    return plain(value)
+
+
+def _status(status: str, lang: str) -> str:
+    key = f"room_items.status.{status}"
+    return text(key, lang) if has(key, lang) else status
+
+
+def _arranged(
+    cells: dict[str, CellShown],
+) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[CellShown | None, ...]], ...]]:
+    """Conditions in rows; those of designs (``neutral_en/aa``) with a column for each design."""
+    split = {name: name.rpartition("/") for name in cells}
+    columns = tuple(dict.fromkeys(tail for _, _, tail in split.values()))
+    heads = tuple(dict.fromkeys(head for head, _, _ in split.values()))
+    if not all(head for head in heads) or len(columns) < 2:
+        return ("",), tuple((name, (cell,)) for name, cell in cells.items())
+    rows = tuple((head, tuple(cells.get(f"{head}/{tail}") for tail in columns)) for head in heads)
+    return columns, rows
+
+
+def _replies(found: Replies, wanted: str, lang: str) -> list[RepliesShown]:
+    """Judge by judge; all at once where they are few, else those of the judge that is asked for."""
+    by_judge: dict[str, list[Try]] = {}
+    for call in found.tries:
+        by_judge.setdefault(call.judge, []).append(call)
+    few = len(found.tries) <= MOST_REPLIES
+    shown = []
+    for judge, calls in by_judge.items():
+        key = f"{found.title}/{judge}"
+        asked = key == wanted
+        tries = tuple(_call(call, lang, whole=asked) for call in calls) if few or asked else ()
+        shown.append(RepliesShown(found.title, judge, len(calls), tries, key))
+    return shown
+
+
+def _call(call: Try, lang: str, *, whole: bool) -> TryShown:
+    most = None if whole else MOST_LETTERS
+    cut = call.longer or (most is not None and max(len(call.text), len(call.reasoning)) > most)
+    when = "" if call.at is None else datetime.fromtimestamp(call.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    more = []
+    if call.status is not None:
+        more.append(f"HTTP {call.status}")
+    if call.seconds is not None:
+        more.append(f"{call.seconds:.1f} s")
+    if call.tokens_in is not None or call.tokens_out is not None:
+        more.append(text("room_items.tokens", lang, sent=call.tokens_in or 0, received=call.tokens_out or 0))
+    if call.cost:
+        more.append(f"{call.cost:.6f} USD")
+    key = f"room_items.attempt.{call.kind}"
+    kind = text(key, lang) if has(key, lang) else call.kind
+    return TryShown(call, kind, when, " · ".join(more), call.text[:most], call.reasoning[:most], cut)

@@ -1,0 +1,270 @@
+"""The pages of items: a grid of them with filters, and everything about one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from voirdire.browsing.item_filters import BY_STATUS, SORTS, beside, matching, ordered, paired
+from voirdire.browsing.item_table import CLASSES
+from voirdire.browsing.library import NotThere, Shelf
+from voirdire.browsing.shelf_numbers import ShelfNumbers
+from voirdire.texts import text
+from voirdire.web.pages import ui_language
+from voirdire.web.room.item_page import item_fields
+from voirdire.web.room.items_query import STATUSES, VIEWS, Asked, is_filtered, read_query
+from voirdire.web.room.items_view import Card, Cards, pair_groups
+from voirdire.web.room.pages import address, room_page
+from voirdire.web.room.service import Room, room_of
+from voirdire.web.room.thumbnails import Thumbnails, image_response, thumbnail_response
+
+router = APIRouter()
+A_PAGE, PAIRS_A_PAGE = 48, 24
+MOST_PAIRS_LISTED = 45
+Number = Annotated[int, Path(ge=1, lt=10**9)]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One choice of a list. name : in words"""
+
+    value: str
+    name: str
+    chosen: bool = False
+
+
+@dataclass(frozen=True)
+class Field:
+    """A list to choose from. name : in addresses; label : in words; any : what the empty choice is called"""
+
+    name: str
+    label: str
+    choices: tuple[Choice, ...]
+    any: str = ""
+
+
+def numbers_of(room: Room, shelf: Shelf) -> ShelfNumbers:
+    """The numbers of a shelf, made once."""
+    profiles = [one.profile for one in room.library.audits if one.shelf == shelf.slug] if shelf.compared else []
+    told = profiles[0].meta["questions"] if profiles else ()
+    return room.kept.get(("items", shelf.slug), lambda: ShelfNumbers(shelf, told))
+
+
+@router.get("/items/{slug}")
+def grid(request: Request, slug: str) -> Response:
+    """The items of a shelf that meet the filters, in the order asked for."""
+    room = room_of(request)
+    shelf = room.library.shelf(slug)
+    wanted = request.query_params.get("item")
+    if wanted is not None:
+        if wanted not in shelf.places:
+            raise NotThere("room_items.no_id", shelf=shelf.title, value=wanted[:80])
+        return RedirectResponse(f"/items/{shelf.slug}/{shelf.places[wanted]}", 303)
+    numbers, lang = numbers_of(room, shelf), ui_language(request)
+    asked = read_query(request.query_params, numbers)
+    cards = Cards(numbers, asked, lang)
+    shown = ordered(matching(cards.frame, asked.filters), asked.order)
+    return room_page(
+        request,
+        "room/items.html.jinja",
+        here="items",
+        shelf=shelf,
+        asked=asked,
+        found=shown.height,
+        total=cards.frame.height,
+        fields=fields_of(numbers, asked, lang),
+        hidden=_hidden(asked, numbers),
+        filtered=is_filtered(asked),
+        without_filters=address(f"/items/{shelf.slug}", asked.query(numbers, filters=type(asked.filters)(), page=1)),
+        views=_views(numbers, asked, shelf, lang),
+        pair=_pair_names(numbers, asked),
+        **_listed(cards, shown, asked, shelf),
+    )
+
+
+def _listed(cards: Cards, shown: Any, asked: Asked, shelf: Shelf) -> dict[str, Any]:
+    """The cards of a page, one by one or pair by pair, and the pages before and after."""
+    numbers = cards.numbers
+    pairs = paired(shown) if asked.view == "pairs" else None
+    count, size = (shown.height, A_PAGE) if pairs is None else (len(pairs), PAIRS_A_PAGE)
+    pages = max(1, ceil(count / size))
+    page = min(asked.page, pages)
+    start = (page - 1) * size
+    groups: list[tuple[str, list[Card], set[int]]] = []
+    if pairs is None:
+        groups = [("", cards.of(shown["n"][start : start + size].to_list()), set())]
+    else:
+        for pair, members, left in pair_groups(shown, cards.frame, pairs[start : start + size].to_list()):
+            groups.append((pair, cards.of(members), left))
+
+    def to(number: int) -> str:
+        return address(f"/items/{shelf.slug}", asked.query(numbers, page=number))
+
+    state = asked.query(numbers, page=page)
+    return {
+        "groups": groups,
+        "n_pairs": None if pairs is None else count,
+        "page": page,
+        "pages": pages,
+        "before": to(page - 1),
+        "after": to(page + 1),
+        "first": start + 1 if count else 0,
+        "last": min(start + size, count),
+        "link": lambda number: address(f"/items/{shelf.slug}/{number}", state),
+    }
+
+
+def _hidden(asked: Asked, numbers: ShelfNumbers) -> dict[str, str]:
+    """What the form keeps of the state although it does not ask for it."""
+    kept = asked.query(numbers)
+    return {name: kept[name] for name in ("view",) if name in kept}
+
+
+def _views(numbers: ShelfNumbers, asked: Asked, shelf: Shelf, lang: str) -> list[Choice]:
+    """Links to the same items one by one and pair by pair, where there are concept pairs."""
+    if not numbers.n_pairs:
+        return []
+    return [
+        Choice(
+            address(f"/items/{shelf.slug}", asked.query(numbers, view=view, page=1)),
+            text(f"room_items.view.{view}", lang),
+            asked.view == view,
+        )
+        for view in VIEWS
+    ]
+
+
+def _pair_names(numbers: ShelfNumbers, asked: Asked) -> tuple[str, ...]:
+    pools = numbers.pools(asked.question)
+    return () if pools is None or asked.pair is None else tuple(pools.pools[k] for k in asked.pair)
+
+
+def fields_of(numbers: ShelfNumbers, asked: Asked, lang: str) -> dict[str, list[Field]]:
+    """The lists of the form: ``main`` ones are always to be seen, ``more`` are folded."""
+
+    def said(key: str, **named: Any) -> str:
+        return text(f"room_items.{key}", lang, **named)
+
+    everything = said("all")
+    main = [_sorts(numbers, asked, lang)]
+    more = []
+    if len(numbers.questions) > 1:
+        choices = tuple(Choice(name, name, name == asked.question) for name in numbers.questions)
+        more.append(Field("question", said("question"), choices))
+    more += _pair_fields(numbers, asked, lang)
+    for name, levels in numbers.slicing.items():
+        choices = tuple(Choice(level, level, asked.filters.by.get(name) == level) for level in levels)
+        more.append(Field(f"by.{name}", name, choices, everything))
+    classes = numbers.frame(asked.question, asked.pair)["anchor"].drop_nulls().unique().to_list()
+    if classes:
+        kinds = [name for name in CLASSES if name in classes or (name == "contested" and "divergent" in classes)]
+        names = [(name, text(f"statistics.anchor_class.{name}.name", lang)) for name in kinds]
+        choices = tuple(Choice(name, shown, asked.filters.anchor == name) for name, shown in names)
+        more.append(Field("anchor", said("anchor"), choices, everything))
+    if len(numbers.splits) > 1:
+        choices = tuple(Choice(name, name, asked.filters.split == name) for name in numbers.splits)
+        more.append(Field("split", said("split"), choices, everything))
+    judges = numbers.judged(asked.question).judges
+    if judges:
+        choices = tuple(Choice(name, name, asked.filters.judge == j) for j, name in enumerate(judges))
+        more.append(Field("judge", said("judge"), choices, everything))
+        choices = tuple(Choice(name, said(f"status.{name}"), asked.filters.status == name) for name in STATUSES)
+        more.append(Field("status", said("without_rating"), choices, everything))
+    return {"main": main, "more": more}
+
+
+def _sorts(numbers: ShelfNumbers, asked: Asked, lang: str) -> Field:
+    judged = bool(numbers.judged(asked.question).judges)
+    pools = numbers.pools(asked.question)
+    known = ["order", "id"]
+    known += ["gap"] if asked.pair is not None else []
+    known += ["widest"] if pools is not None and len(pools.pools) > 2 else []
+    known += ["tilt", "tilt_most"] if judged and asked.pair is not None else []
+    known += ["disagreement", *BY_STATUS] if judged else []
+    choices = tuple(
+        Choice(name, text(f"room_items.sort.{name}", lang), asked.order.by == name) for name in SORTS if name in known
+    )
+    return Field("sort", text("room_items.sorted", lang), choices)
+
+
+def _pair_fields(numbers: ShelfNumbers, asked: Asked, lang: str) -> list[Field]:
+    """One list of pairs, or of many pools one list for each side."""
+    pools, pairs = numbers.pools(asked.question), numbers.pairs(asked.question)
+    if pools is None or asked.pair is None or len(pools.pools) < 3:
+        return []
+    names = pools.pools
+    if len(pairs) <= MOST_PAIRS_LISTED:
+        listed = pairs if asked.pair in pairs else (asked.pair, *pairs)
+        choices = tuple(
+            Choice(
+                f"{names[a]},{names[b]}", text("room_items.pair_of", lang, a=names[a], b=names[b]), (a, b) == asked.pair
+            )
+            for a, b in listed
+        )
+        return [Field("pair", text("room_items.pools", lang), choices)]
+    return [
+        Field(
+            side,
+            text(f"room_items.pool_{side}", lang),
+            tuple(Choice(name, name, k == at) for k, name in enumerate(names)),
+        )
+        for side, at in zip("ab", asked.pair, strict=True)
+    ]
+
+
+@router.get("/items/{slug}/{number}")
+def item(request: Request, slug: str, number: Number) -> Response:
+    """Everything about one item, and the way to those before and after it among those shown."""
+    room = room_of(request)
+    shelf = room.library.shelf(slug)
+    known = shelf.item(number)
+    numbers, lang = numbers_of(room, shelf), ui_language(request)
+    asked = read_query(request.query_params, numbers)
+    cards = Cards(numbers, asked, lang)
+    shown = ordered(matching(cards.frame, asked.filters), asked.order)
+    place, before, after = beside(shown, number)
+    state = asked.query(numbers)
+    replies = request.query_params.get("replies", "")
+    return room_page(
+        request,
+        "room/item.html.jinja",
+        here="items",
+        shelf=shelf,
+        number=number,
+        item=known,
+        asked=asked,
+        place=place,
+        found=shown.height,
+        before=None if before is None else address(f"/items/{shelf.slug}/{before}", state),
+        after=None if after is None else address(f"/items/{shelf.slug}/{after}", state),
+        back=address(f"/items/{shelf.slug}", {**state, "page": (place - 1) // A_PAGE + 1 if place > A_PAGE else None}),
+        here_again=address(f"/items/{shelf.slug}/{number}", state),
+        pair=_pair_names(numbers, asked),
+        link=lambda other: address(f"/items/{shelf.slug}/{other}", state),
+        **item_fields(room, cards, known, number, replies),
+    )
+
+
+def thumbnails_of(room: Room) -> Thumbnails:
+    """The small pictures that this process keeps."""
+    return room.kept.get("thumbnails", Thumbnails)
+
+
+@router.get("/items/{slug}/{number}/thumbnail")
+def thumbnail(request: Request, slug: str, number: Number) -> Response:
+    """A small copy of the item's picture."""
+    room = room_of(request)
+    shelf = room.library.shelf(slug)
+    return thumbnail_response(request, thumbnails_of(room), shelf, shelf.item(number).id)
+
+
+@router.get("/items/{slug}/{number}/image")
+def image(request: Request, slug: str, number: Number) -> Response:
+    """The item's picture as it lies in the folder."""
+    shelf = room_of(request).library.shelf(slug)
+    return image_response(request, shelf, shelf.item(number).id)

@@ -1,0 +1,99 @@
+"""The state of a view of items: read from the query of an address, and written into one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from voirdire.browsing.item_filters import BY_STATUS, NO_RATING, SORTS, Filters, Order
+from voirdire.browsing.item_table import CLASSES, Pair
+from voirdire.browsing.shelf_numbers import ShelfNumbers
+
+VIEWS = ("grid", "pairs")
+BY = "by."
+MOST_TEXT = 200
+STATUSES = (*BY_STATUS, NO_RATING)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a reader asked to see. page : from 1; view : one of ``VIEWS``"""
+
+    question: str = ""
+    pair: Pair | None = None
+    filters: Filters = field(default_factory=Filters)
+    order: Order = field(default_factory=Order)
+    page: int = 1
+    view: str = "grid"
+
+    def query(self, numbers: ShelfNumbers, **changes: Any) -> dict[str, str]:
+        """The query that leads here again, with some parts changed; what is as usual is left out."""
+        return query_of(replace(self, **changes), numbers)
+
+
+def read_query(given: Mapping[str, str], numbers: ShelfNumbers) -> Asked:
+    """What a query asks for; a part that names nothing of this shelf is as if it were not there."""
+    question = given.get("question", "")
+    if question not in numbers.questions:
+        question = usual_question(numbers)
+    judges = numbers.judged(question).judges
+    judge = judges.index(given["judge"]) if given.get("judge") in judges else None
+    filters = Filters(
+        {name: given[BY + name] for name, levels in numbers.slicing.items() if given.get(BY + name) in levels},
+        _one_of(given.get("anchor"), CLASSES),
+        _one_of(given.get("split"), numbers.splits),
+        judge,
+        _one_of(given.get("status"), STATUSES),
+        given.get("text", "").strip()[:MOST_TEXT],
+    )
+    order = Order(_one_of(given.get("sort"), SORTS) or SORTS[0], given.get("reverse") == "1", judge)
+    view = _one_of(given.get("view"), VIEWS) if numbers.n_pairs else ""
+    page = given.get("page", "")
+    number = int(page) if page.isascii() and page.isdigit() and len(page) < 8 else 1
+    return Asked(question, _pair(given, numbers, question), filters, order, max(1, number), view or VIEWS[0])
+
+
+def usual_question(numbers: ShelfNumbers) -> str:
+    """The first question that judges answer, else the first one; empty where there is none."""
+    return next(iter((*numbers.judged_questions, *numbers.questions)), "")
+
+
+def _pair(given: Mapping[str, str], numbers: ShelfNumbers, question: str) -> Pair | None:
+    """The pair that is asked for, in the order asked for: by ``pair=a,b`` or by ``a`` and ``b``; else the first."""
+    pools = numbers.pools(question)
+    known = numbers.pairs(question)
+    if pools is None or not known:
+        return None
+    names = pools.pools
+    if given.get("a") in names and given.get("b") in names and given["a"] != given["b"]:
+        return names.index(given["a"]), names.index(given["b"])
+    told = {f"{names[a]},{names[b]}": (a, b) for first, second in known for a, b in ((first, second), (second, first))}
+    return told.get(given.get("pair", ""), known[0])
+
+
+def query_of(asked: Asked, numbers: ShelfNumbers) -> dict[str, str]:
+    """The query of a view, without what is as usual."""
+    filters, order, pools = asked.filters, asked.order, numbers.pools(asked.question)
+    told = {"question": asked.question if asked.question != usual_question(numbers) else ""}
+    if pools is not None and asked.pair is not None and asked.pair != numbers.pairs(asked.question)[0]:
+        told["pair"] = ",".join(pools.pools[k] for k in asked.pair)
+    told |= {BY + name: level for name, level in filters.by.items()}
+    told |= {"anchor": filters.anchor, "split": filters.split}
+    judges = numbers.judged(asked.question).judges
+    told["judge"] = "" if filters.judge is None else judges[filters.judge]
+    told |= {"status": filters.status, "text": filters.text}
+    told["sort"] = order.by if order.by != SORTS[0] else ""
+    told["reverse"] = "1" if order.reverse else ""
+    told["view"] = asked.view if asked.view != VIEWS[0] else ""
+    told["page"] = str(asked.page) if asked.page > 1 else ""
+    return {name: value for name, value in told.items() if value}
+
+
+def is_filtered(asked: Asked) -> bool:
+    """Whether only some of the items are asked for."""
+    return asked.filters != Filters()
+
+
+def _one_of(value: str | None, known: tuple[str, ...]) -> str:
+    return value if value is not None and value in known else ""

@@ -1,0 +1,267 @@
+"""Cards of items: what a grid shows of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from voirdire.browsing.item_pools import ItemPools
+from voirdire.browsing.said import STATUSES
+from voirdire.browsing.shelf_numbers import ShelfNumbers
+from voirdire.corpus.shown import Item
+from voirdire.texts import text
+from voirdire.web.room.items_marks import Strip, bars_of, colour, place_on, plain, said_number
+from voirdire.web.room.items_query import Asked
+
+SNIPPET = 180
+MOST_STRIPS = 4
+MOST_BARS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A number with its name, or the reason why there is none. more : what belongs to it, in words"""
+
+    name: str
+    value: str
+    reason: str = ""
+    more: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """A text of an item in its language (an empty code where that is unknown)."""
+
+    lang: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One item. number : in addresses; snippet : the beginning of its text; missing : judgments without a rating"""
+
+    number: int
+    id: str
+    snippet: Worded | None
+    alt: str
+    pictured: bool
+    pair: str
+    chips: tuple[str, ...]
+    strips: tuple[Strip, ...]
+    facts: tuple[Fact, ...]
+    missing: tuple[tuple[str, int], ...]
+
+
+class Cards:
+    """Makes the cards of items in one language, for one question and pair of pools."""
+
+    def __init__(self, numbers: ShelfNumbers, asked: Asked, lang: str) -> None:
+        self.numbers = numbers
+        self.asked = asked
+        self.lang = lang
+        self.pools = numbers.pools(asked.question)
+        self.judges = numbers.judged(asked.question).judges
+        self.frame = numbers.frame(asked.question, asked.pair)
+
+    def of(self, places: Iterable[int]) -> list[Card]:
+        """The cards of items by their numbers, in this order."""
+        wanted = list(places)
+        rows = self.frame[[number - 1 for number in wanted]] if wanted else self.frame.clear()
+        return [self._card(row) for row in rows.iter_rows(named=True)]
+
+    @property
+    def width(self) -> float | None:
+        """How wide the scale is on which numbers are shown."""
+        ends = self.ends
+        return None if ends is None else ends[1] - ends[0]
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The ends of the scale on which numbers are shown; None where it has none."""
+        if self.pools is not None:
+            return None if self.pools.scale.nominal else self.pools.ends
+        question = self.numbers.questions.get(self.asked.question)
+        if question is None or question.scale.low is None or question.scale.high is None:
+            return None
+        return float(question.scale.low), float(question.scale.high)
+
+    def said(self, key: str, **fields: Any) -> str:
+        """A sentence of this part's catalogue."""
+        return text(f"room_items.{key}", self.lang, **fields)
+
+    def why(self, row: dict[str, Any], name: str) -> str:
+        """The reason why a number of a row is undefined."""
+        reason = row.get(f"{name}.why")
+        return self.said(f"why.{reason}") if reason else ""
+
+    def _card(self, row: dict[str, Any]) -> Card:
+        item = self.numbers.shelf.items[row["item_id"]]
+        return Card(
+            row["n"],
+            item.id,
+            snippet_of(item, self.lang),
+            worded(item.alts, self.lang).text if item.alts else "",
+            self.numbers.shelf.pictured(item.id),
+            item.pair or "",
+            self.chips(row),
+            self.strips(row),
+            self.facts(row),
+            tuple((name, row[f"status.{name}"]) for name in STATUSES if row.get(f"status.{name}")),
+        )
+
+    def chips(self, row: dict[str, Any]) -> tuple[str, ...]:
+        """Levels of the item, its anchor class, and its split where that is no test item."""
+        found = [row[f"by.{name}"] for name in self.numbers.slicing if row[f"by.{name}"]]
+        if row["anchor"]:
+            found.append(text(f"statistics.anchor_class.{row['anchor']}.name", self.lang))
+        if row["split"] != "test":
+            found.append(row["split"])
+        return tuple(found)
+
+    def strips(self, row: dict[str, Any]) -> tuple[Strip, ...]:
+        """A line for each pool, at most four (those of the pair first), and one for the judges."""
+        lines = [] if self.pools is None else [self._pool(self.pools, k, row) for k in self._shown(self.pools)]
+        judged = self._judges(row)
+        return (*lines, *([judged] if judged else []))
+
+    def _shown(self, pools: ItemPools) -> list[int]:
+        count = len(pools.pools)
+        if count <= MOST_STRIPS or self.asked.pair is None:
+            return list(range(min(count, MOST_STRIPS)))
+        return list(self.asked.pair)
+
+    def _pool(self, pools: ItemPools, k: int, row: dict[str, Any]) -> Strip:
+        name, place = pools.pools[k], row["n"] - 1
+        shares, names = _shares(pools, k, place)
+        consensus = row.get(f"consensus.{k}")
+        value = said_number(consensus, self.width) if consensus is not None else _plurality(shares, names)
+        if not value:
+            return Strip(name, colour(k), self.said("no_consensus_of", pool=name), reason=self.said("none"))
+        counted = ", ".join(f"{level}: {share:.0%}" for level, share in zip(names, shares, strict=True) if share)
+        key = "pool_shares" if counted else "pool_consensus"
+        said = self.said(key, pool=name, value=value, shares=counted)
+        mark = None if shares else place_on(consensus, self.ends)
+        return Strip(name, colour(k), said, bars_of(shares, names), mark, (), value)
+
+    def _judges(self, row: dict[str, Any]) -> Strip | None:
+        means = [(name, row.get(f"mean.{j}")) for j, name in enumerate(self.judges)]
+        known = [(name, mean) for name, mean in means if mean is not None]
+        if not known:
+            return None
+        places = [place_on(mean, self.ends) for _, mean in known]
+        told = ", ".join(f"{name}: {said_number(mean, self.width)}" for name, mean in known)
+        middle = sum(mean for _, mean in known) / len(known)
+        ticks = tuple(place for place in places if place is not None)
+        said = self.said("judges_means", means=told)
+        return Strip(self.said("judges"), -1, said, (), None, ticks, said_number(middle, self.width))
+
+    def facts(self, row: dict[str, Any]) -> tuple[Fact, ...]:
+        """The gap of the chosen pair, the widest one where there are more, the tilt, and the disagreement of judges."""
+        found = [self._gap(row)]
+        if self.pools is not None and len(self.pools.pools) > 2:
+            found.append(self._widest(self.pools, row))
+        if self.judges:
+            found += [self._tilt(row), *self._most(row)]
+            if len(self.judges) > 1:
+                value = said_number(row["disagreement"], self.width)
+                found.append(Fact(self.said("number.disagreement"), value, self.why(row, "disagreement")))
+        return tuple(found)
+
+    def _gap(self, row: dict[str, Any]) -> Fact:
+        signed = self.pools is not None and not self.pools.scale.nominal
+        value = said_number(row["gap"], self.width if signed else 1, signed=signed)
+        return Fact(self.said("number.gap"), value, self.why(row, "gap"), self._higher(row["gap"]) if signed else "")
+
+    def _higher(self, gap: float | None) -> str:
+        if self.pools is None or self.asked.pair is None or not gap:
+            return ""
+        pool = self.pools.pools[self.asked.pair[0 if gap > 0 else 1]]
+        return self.said("higher", pool=pool)
+
+    def _widest(self, pools: ItemPools, row: dict[str, Any]) -> Fact:
+        value = said_number(row["widest"], 1 if pools.scale.nominal else self.width)
+        ends = [row["widest.a"], row["widest.b"]]
+        names = [pools.pools[k] for k in ends if k is not None]
+        more = self.said("between", a=names[0], b=names[1]) if row["widest"] and len(names) == 2 else ""
+        return Fact(self.said("number.widest"), value, self.why(row, "widest"), more)
+
+    def _tilt(self, row: dict[str, Any]) -> Fact:
+        judge = self.asked.filters.judge
+        name = "tilt" if judge is None else f"tilt.{judge}"
+        title = self.said("number.tilt") if judge is None else self.said("tilt_of", judge=self.judges[judge])
+        value = said_number(row[name], self._tilt_width, signed=True)
+        reason = self.why(row, "tilt") or self.said("why.not_judged")
+        return Fact(title, value, "" if value else reason, self._nearer(row[name]))
+
+    @property
+    def _tilt_width(self) -> float | None:
+        return 1 if self.pools is not None and self.pools.scale.nominal else self.width
+
+    def _nearer(self, tilt: float | None) -> str:
+        if self.pools is None or self.asked.pair is None or not tilt:
+            return ""
+        return self.said("nearer", pool=self.pools.pools[self.asked.pair[1 if tilt > 0 else 0]])
+
+    def _most(self, row: dict[str, Any]) -> Iterable[Fact]:
+        if len(self.judges) < 2 or row["tilt_most"] is None:
+            return
+        value = said_number(row["tilt_most"], self._tilt_width, signed=True)
+        yield Fact(self.said("number.tilt_most"), value, more=self.judges[row["tilt_most.judge"]])
+
+
+def _shares(pools: ItemPools, k: int, place: int) -> tuple[list[float], list[str]]:
+    """The shares of a pool's answers and their names, where they are few enough to be drawn."""
+    if pools.arrays.shares is not None:
+        shares = pools.arrays.shares[k, place]
+        return ([], []) if np.isnan(shares).any() else (shares.tolist(), list(pools.scale.labels))
+    if pools.counts is None or pools.values is None or len(pools.values) > MOST_BARS:
+        return [], []
+    counts = pools.counts[k, place]
+    if not counts.sum():
+        return [], []
+    labels = pools.scale.labels if len(pools.scale.labels) == len(pools.values) else ()
+    return (counts / counts.sum()).tolist(), list(labels or (plain(value) for value in pools.values))
+
+
+def _plurality(shares: Sequence[float], names: Sequence[str]) -> str:
+    """The answer that most raters gave, with its share."""
+    if not shares:
+        return ""
+    most = int(np.argmax(shares))
+    return f"{names[most]} {shares[most]:.0%}"
+
+
+def worded(texts: Any, lang: str) -> Worded:
+    """A text in the reader's language, else in an unknown one, else in the first one there is."""
+    for code in (lang, "und", *texts):
+        if code in texts:
+            return Worded("" if code == "und" else code, texts[code])
+    return Worded("", "")
+
+
+def snippet_of(item: Item, lang: str) -> Worded | None:
+    """The beginning of what is rated; None of an item without a text."""
+    if not item.texts:
+        return None
+    found = worded(item.texts, lang)
+    short = found.text if len(found.text) <= SNIPPET else found.text[:SNIPPET].rstrip() + "…"
+    return Worded(found.lang, short)
+
+
+def pair_groups(
+    frame: pl.DataFrame, whole: pl.DataFrame, pairs: Sequence[str]
+) -> list[tuple[str, list[int], set[int]]]:
+    """Of each concept pair: the numbers of all its items, and of those among them that the filter left.
+
+    frame : the items that are shown; whole : all of them
+    """
+    members = whole.filter(pl.col("pair_id").is_in(list(pairs))).select("pair_id", "n")
+    left = set(frame.filter(pl.col("pair_id").is_in(list(pairs)))["n"].to_list())
+    by_pair: dict[str, list[int]] = {pair: [] for pair in pairs}
+    for pair, number in members.iter_rows():
+        by_pair[pair].append(number)
+    return [(pair, numbers, left & set(numbers)) for pair, numbers in by_pair.items()]

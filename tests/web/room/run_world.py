@@ -26,7 +26,7 @@ from voirdire.judging.status import read_status
 from voirdire.web.room.application import make_room
 
 HOSTILE = "<img src=x onerror=alert(1)> </script><script>alert(2)</script> {{ 7 * 7 }} \u202etxt"
-JUDGES = f'''
+JUDGES = f"""
 import pathlib, time
 GATE = pathlib.Path(__file__).with_name("gate")
 calls = 0
@@ -46,7 +46,7 @@ def poor(item, condition):
     if number % 4 == 1:
         raise ValueError({HOSTILE!r})
     return "no rating <b>at all</b>" if number % 4 == 2 else 5
-'''
+"""
 
 
 class World:
@@ -102,13 +102,24 @@ class World:
         return Library((shelf,), (Run("run", title, self.folder, "corpus"),))
 
 
+def finished_world(place: Path) -> World:
+    """A run that has ended, some of it in hostile words."""
+    world = World(place)
+    world.allow(1000)
+    with world.running() as process:
+        assert process.wait(60) == 0
+    return world
+
+
 class Serving:
     """A reading room behind a web server in a thread."""
 
     def __init__(self, library: Library) -> None:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
-        config = uvicorn.Config(make_room(library, port=port), host="127.0.0.1", port=port, log_level="error", ws="none")
+        config = uvicorn.Config(
+            make_room(library, port=port), host="127.0.0.1", port=port, log_level="error", ws="none"
+        )
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, daemon=True)
 

@@ -32,16 +32,17 @@ def build(profile: ProfileLike, lang: str = "en", images: Path | str | None = No
     for place, question in enumerate(view.questions):
         builder = Builder(view, words, footnotes, question["id"], verdicts.width_of(view, question["id"]))
         sections.extend(_question(builder, place, question, folder))
-    sections.extend(_reckoning(view, words, footnotes))
+    sections.extend(reckoning(view, words, footnotes))
     banner = words.t("simulated") if view.meta.get("simulated") else ""
     kind = "" if view.judges else "_of_pools"
     title, subtitle = words.t(f"title{kind}"), words.t(f"subtitle{kind}")
     if name := View.clean(view.meta.get("name") or ""):
         title = words.t("title_named", title=title, name=name)
-    return Report(lang, title, subtitle, banner, _facts(view, words), sections, words)
+    return Report(lang, title, subtitle, banner, facts_of(view, words), sections, words)
 
 
-def _facts(view: View, words: Words) -> list[tuple[str, str]]:
+def facts_of(view: View, words: Words) -> list[tuple[str, str]]:
+    """What was audited: pools, judges, items, questions, and by which version."""
     items = [question["n_items"] for question in view.questions if question.get("n_items")]
     items = items or [row.value for row in view.rows("n_items", slice="all") if row.value is not None]
     facts = [
@@ -164,7 +165,7 @@ def _resample(view: View) -> str:
 def _question(b: Builder, place: int, question: dict[str, Any], folder: Path | None) -> list[Section]:
     w = b.words
     head = Section(f"q{place + 1}", w.t("section.question", question=question["id"]), 2)
-    head.blocks.append(Text(tuple(_about(question, w))))
+    head.blocks.append(Text(tuple(about(question, w))))
     sections = [head, *pool_sections(b)]
     if b.view.judges and question["id"] in b.view.judged:
         sections.extend(judge_sections(b, folder))
@@ -174,7 +175,8 @@ def _question(b: Builder, place: int, question: dict[str, Any], folder: Path | N
     return sections
 
 
-def _about(question: dict[str, Any], words: Words) -> Iterable[str]:
+def about(question: dict[str, Any], words: Words) -> Iterable[str]:
+    """A question's wording and scale in sentences."""
     texts = question.get("text") or {}
     wording = texts.get(words.lang) or next(iter(texts.values()), "")
     if wording:
@@ -185,7 +187,8 @@ def _about(question: dict[str, Any], words: Words) -> Iterable[str]:
     yield f"{scale} {words.t(f'role.{role}')}" if role else scale
 
 
-def _reckoning(view: View, words: Words, footnotes: Footnotes) -> list[Section]:
+def reckoning(view: View, words: Words, footnotes: Footnotes) -> list[Section]:
+    """What was left out, the notes, the settings and the definitions."""
     left_out = Section("left-out", words.t("section.left_out"), 2)
     for grid in (audit.intake(view, words), audit.excluded(view, words)):
         if grid:

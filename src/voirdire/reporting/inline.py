@@ -11,7 +11,7 @@ one description of its own. Ids get a prefix, so that several charts stand on on
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from voirdire.reporting.access import View
 from voirdire.reporting.figures import FONTS
@@ -42,16 +42,16 @@ def inline(drawn: str, prefix: str, label: str) -> str:
     >>> inline(drawn, "c1", "A square")
     '<svg width="9" height="9" role="img" aria-label="A square"><rect fill="red" id="c1-a" /></svg>'
     """
-    root = ElementTree.fromstring(_SPACE.sub("", drawn).replace("xlink:href", "href"))
+    root = ET.fromstring(_SPACE.sub("", drawn).replace("xlink:href", "href"))
     _keep(root, prefix, data=False)
     root.set("role", "img")
     root.set("aria-label", View.clean(label))
     if any(element.tag == "text" for element in root.iter()):
         root.set("font-family", FONTS)
-    return ElementTree.tostring(root, encoding="unicode")
+    return ET.tostring(root, encoding="unicode")
 
 
-def _keep(element: ElementTree.Element, prefix: str, *, data: bool) -> None:
+def _keep(element: ET.Element, prefix: str, *, data: bool) -> None:
     """Leave out what is on no list. data : whether the marks below stand for data, and not for an axis or a legend."""
     data = data or "role-mark" in element.get("class", "").split()
     said = element.get("aria-label") if data and element.tag != "g" and element.get("aria-hidden") != "true" else None

@@ -44,23 +44,43 @@ def pool_sections(b: Builder) -> list[Section]:
 
 def judge_sections(b: Builder, folder: Path | None) -> list[Section]:
     """Whose judgment does each judge approximate?"""
-    cells, controls = b.view.main_cells(), b.view.controls(b.question)
     votes = b.view.votes(b.question)
     found = [
-        *(() if votes else decomposition.sections(b)),
-        _against(b, cells, controls),
-        *(
-            _pair(b, number, pair, cells, b.view.pair_controls(b.question, pair))
-            for number, pair in enumerate(b.view.pairs(b.question))
-        ),
-        *(pairwise.of_judges(b, cells, _members(b)) if votes else speccurve_section.sections(b)),
-        _distributions(b, cells),
-        _scale_use(b, cells, controls),
-        _slices(b, cells),
+        *parts_of_tilt(b),
+        against(b),
+        *between_pools(b),
+        *(answers_to_votes(b) if votes else speccurve_section.sections(b)),
+        distributions(b),
+        scale_use(b),
+        slices(b),
         *experiment.sections(b),
-        *(_items(b, number, pair, folder) for number, pair in enumerate(b.view.pairs(b.question))),
+        *splitting_items(b, folder),
     ]
     return [section for section in found if section.blocks]
+
+
+def parts_of_tilt(b: Builder) -> list[Section]:
+    """What T of each judge is made of, a section for each pair."""
+    return [] if b.view.votes(b.question) else decomposition.sections(b)
+
+
+def answers_to_votes(b: Builder) -> list[Section]:
+    """What judges prefer, where a question asks for votes between two things."""
+    return pairwise.of_judges(b, b.view.main_cells(), _members(b)) if b.view.votes(b.question) else []
+
+
+def between_pools(b: Builder) -> list[Section]:
+    """Each judge between two pools, a section for each pair."""
+    cells = b.view.main_cells()
+    return [
+        _pair(b, number, pair, cells, b.view.pair_controls(b.question, pair))
+        for number, pair in enumerate(b.view.pairs(b.question))
+    ]
+
+
+def splitting_items(b: Builder, folder: Path | None) -> list[Section]:
+    """The items that split two pools most, a section for each pair."""
+    return [_items(b, number, pair, folder) for number, pair in enumerate(b.view.pairs(b.question))]
 
 
 def _members(b: Builder) -> Callable[[Sequence[Cell]], tuple[list[str], list[Member]]]:
@@ -68,8 +88,9 @@ def _members(b: Builder) -> Callable[[Sequence[Cell]], tuple[list[str], list[Mem
     return lambda cells: (tables.cell_heads(b, cells), tables.cell_members(b, cells, cells))
 
 
-def _against(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell]) -> Section:
-    w = b.words
+def against(b: Builder) -> Section:
+    """Each judge against every pool."""
+    w, cells, controls = b.words, b.view.main_cells(), b.view.controls(b.question)
     section = Section("judges", w.t("section.judges"), 3)
     pools = b.view.pools_of(b.question)
     few = (len(cells) + len(controls)) * len(pools) <= MOST_ROWS
@@ -152,8 +173,9 @@ def _gate_words(b: Builder, pair: tuple[str, str]) -> list[str]:
     return [w.t("gate_beside_tilt", outcomes="; ".join(outcomes))] if outcomes else []
 
 
-def _distributions(b: Builder, cells: Sequence[Cell]) -> Section:
-    w = b.words
+def distributions(b: Builder) -> Section:
+    """How often each level is given, by every pool and every judge, and how far these are apart."""
+    w, cells = b.words, b.view.main_cells()
     title = w.v("section.distributions") if b.view.votes(b.question) else w.t("section.distributions")
     section = Section("distributions", title, 3)
     shares, levels = shares_of(b, cells)
@@ -226,8 +248,9 @@ def _shares_grid(b: Builder, shares: list[dict[str, Any]], levels: Sequence[str]
     return Grid("shares", b.words.t("caption.shares"), (b.words.t("head.by"),), columns, (("", lines),))
 
 
-def _scale_use(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell]) -> Section:
-    w = b.words
+def scale_use(b: Builder) -> Section:
+    """How each judge uses the scale."""
+    w, cells, controls = b.words, b.view.main_cells(), b.view.controls(b.question)
     votes = b.view.votes(b.question)
     section = Section("scale", w.v("section.answers") if votes else w.t("section.scale"), 3)
     caption = w.v("caption.answers") if votes else w.t("caption.scale")
@@ -243,9 +266,10 @@ def _scale_use(b: Builder, cells: Sequence[Cell], controls: Sequence[Cell]) -> S
     return section
 
 
-def _slices(b: Builder, cells: Sequence[Cell]) -> Section:
+def slices(b: Builder) -> Section:
+    """T and MAE in every slice, as heat maps."""
     section = Section("slices", b.words.t("section.slices"), 3)
-    maps = tables.slice_maps(b, cells)
+    maps = tables.slice_maps(b, b.view.main_cells())
     if maps:
         section.blocks += [Text((b.words.t("slices_intro"),)), *maps]
     return section

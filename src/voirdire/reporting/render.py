@@ -54,7 +54,15 @@ def fragment(profile: ProfileLike, words: Words, grids: Sequence[Grid]) -> str:
 
 
 def _helpers() -> dict[str, Any]:
-    return {"kind": _kind, "clean": View.clean, "paint": paint, "leads": leads, "drawn": _drawn, "style": _style()}
+    return {
+        "kind": kind,
+        "clean": View.clean,
+        "paint": paint,
+        "tint": lambda _: "",
+        "leads": leads,
+        "drawn": _drawn,
+        "style": _style(),
+    }
 
 
 def paint(entry: Entry) -> str:
@@ -89,7 +97,8 @@ def leads(grid: Grid) -> list[list[list[int]]]:
     return spans
 
 
-def _kind(block: Any) -> str:
+def kind(block: Any) -> str:
+    """What a block is, as the templates call it."""
     return type(block).__name__.lower()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from voirdire.analysis.context import Context, Mask, codes_of
+from voirdire.analysis.context import Context, Mask, scale_codes
 from voirdire.analysis.evaluate import columns_of_things
 from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.panels import Panel
@@ -56,6 +56,11 @@ class Material:
     def draws_raters(self) -> bool:
         """Whether the audit's intervals draw raters too, of whom these tables tell nothing."""
         return self.options.resample != "items" and not self.context.panel.question.scale.nominal
+
+    @property
+    def codes(self) -> frozenset[str]:
+        """Which declared needs of statistics the question meets."""
+        return scale_codes(self.context.panel)
 
     def cells(self, judge: str, condition: str) -> np.ndarray | None:
         """The cells of a selection by the names that it has in the estimates; None where it is not known."""
@@ -148,7 +153,7 @@ def _slices(
     nobody = pl.DataFrame({"question": []}, schema={"question": pl.String})
     corpus = Corpus(items, (panel.question,), panel.pools, nobody, nobody)
     slices = item_slices(corpus, panel.item_rows, options.slices, things=columns_of_things(corpus))
-    if len(detail) == 1 and "levels" in codes_of(panel.question.scale, normalised=panel.normalised):
+    if len(detail) == 1 and "levels" in scale_codes(panel):
         classes = anchor_classes(Features(panel.arrays), *detail[0])
         slices |= {f"anchor={name}": mask for name, mask in classes.items() if mask.any()}
     return slices

@@ -189,6 +189,10 @@ class Pairing:
         statistic = additive(first)
         if isinstance(statistic, str):
             return Difference(why=statistic)
+        if None in printed:
+            return Difference(why="undefined_alone")
+        if any(statistic.scale not in side.codes for side in self.sides):
+            return Difference(why="not_sums")  # on this scale another estimator has the name
         places = [self._place(side, spot) for side, spot in zip(self.sides, (first, second), strict=True)]
         if any(place is None for place in places):
             return Difference(why="not_found")
@@ -311,5 +315,5 @@ def _even(sums: Sequence[Array]) -> list[Array]:
 
 def _equal(again: float | None, printed: float | None) -> bool:
     if again is None or printed is None:
-        return again is printed
+        return False
     return abs(again - printed) <= SAME * max(1.0, abs(printed))

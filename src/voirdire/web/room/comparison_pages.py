@@ -70,13 +70,16 @@ def comparison(request: Request, first: str = "", second: str = "") -> Response:
         return room_page(request, "room/compare.html.jinja", here="compare", asked=None)
     asked = asked_of(room, request, first, second)
     made = None if asked.same else made_of(room, asked)
+    lines = [] if made is None else shown(made, asked.first, lang)
+    judges = {line.judge for line in lines if line.judge}
     return room_page(
         request,
         "room/compare.html.jinja",
         here="compare",
         asked=asked,
         made=made,
-        lines=[] if made is None else shown(made, asked.first, lang),
+        lines=lines,
+        judge=judges.pop() if len(judges) == 1 and any(asked.choice.judges) else "",
         level=_level(asked.first),
         choices=_choices(asked, lang),
         told=_told(asked, lang),

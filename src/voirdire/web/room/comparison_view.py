@@ -67,7 +67,7 @@ def width_of(profile: Profile, question: str) -> float | None:
 def _shown(line: Line, words: Words, width: float | None) -> Shown:
     row, found = line.first, line.difference
     name = words.statistic(row.statistic, row.params)
-    more = words.params(row.params)
+    more = words.params(row.params) if name == words.statistic(row.statistic) else ""
     reason = found.why or found.why_open or ""
     interval = ""
     if found.low is not None and found.high is not None:

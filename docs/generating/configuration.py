@@ -38,7 +38,7 @@ A variable that is empty counts as not set.
 PROXIES = """`https_proxy`, `http_proxy`, `all_proxy` and `no_proxy` (or in capital letters) name proxies for calls of
 judges; an address on this machine never goes through one.
 """
-HEADS = ("key", "value", "without it", "meaning")
+HEADS = ("key", "meaning", "value", "without it")
 
 
 @cache
@@ -65,7 +65,7 @@ def _heading(name: str) -> tuple[str, ...]:
 
 
 def _keys(told: Mapping[str, list[str]], keys: tuple[str, ...]) -> list[str]:
-    rows = [[code(name) if name != "any other" else name, *told[name]] for name in keys]
+    rows = [[code(name) if name != "any other" else name, told[name][2], *told[name][:2]] for name in keys]
     filled = [place for place in range(len(HEADS)) if any(row[place] for row in rows)]
     return table([HEADS[place] for place in filled], [[row[place] for place in filled] for row in rows])
 
@@ -76,8 +76,8 @@ def _config() -> Iterator[str]:
     yield CONFIG.format(commands=", ".join(f"`{name}`" for name in commands[:-1]) + f" and `{commands[-1]}`")
     rows = []
     for name, (param, taking) in options.items():
-        rows.append([code(name.replace("_", "-")), _kind(name, param), f"{plain(param.help)}{_of(taking, commands)}"])
-    yield from table(("key", "value", "meaning"), rows)
+        rows.append([code(name.replace("_", "-")), f"{plain(param.help)}{_of(taking, commands)}", _kind(name, param)])
+    yield from table(("key", "meaning", "value"), rows)
     yield ""
 
 
@@ -108,7 +108,7 @@ def _ini() -> Iterator[str]:
 def _environment() -> Iterator[str]:
     yield ENVIRONMENT
     told = described()["variables"]
-    yield from table(("variable", "value", "meaning"), [(code(name), *told[name]) for name in variables()])
+    yield from table(("variable", "meaning", "value"), [(code(name), *reversed(told[name])) for name in variables()])
     yield from ("", "Keys and addresses of providers, of which the first that is set counts:", "")
     rows = [(code(name), *map(_names, both)) for name, both in provider_variables().items()]
     yield from table(("provider", "key", "address"), rows)

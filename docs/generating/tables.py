@@ -51,11 +51,11 @@ RECOGNISED: Mapping[str, Collection[str]] = {
 def _table(told: Mapping[str, Any], columns: Mapping[str, str], recognised: Collection[str]) -> Iterator[str]:
     yield from (f"### {told['title']}", "", f"{told['about'].strip()}", "", f"File: {told['file']}.", "")
     rows = [_row(name, told["columns"][name], columns[name], recognised) for name in columns]
-    heads = ["column", "type", "missing", "meaning", "also read as"]
+    heads = ["column", "meaning", "type", "missing", "also read as"]
     filled = [place for place in range(len(heads)) if any(row[place] for row in rows)]
     yield from table([heads[place] for place in filled], [[row[place] for place in filled] for row in rows])
 
 
 def _row(name: str, told: list[str], kind: str, recognised: Collection[str]) -> list[str]:
     own, missing, meaning = told
-    return [code(name), own or kind, missing, meaning, other_names(name) if name in recognised else ""]
+    return [code(name), meaning, own or kind, missing, other_names(name) if name in recognised else ""]

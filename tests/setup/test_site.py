@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from tests.web import chromium
 
 pytest.importorskip("mkdocs")
 
@@ -80,40 +81,50 @@ def build(root: Path, out: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("site")
-    made = build(ROOT, out)
-    assert made.returncode == 0, made.stdout + made.stderr
-    return out
-
-
-def test_every_page_stands_in_the_site(site: Path) -> None:
+def every_page_stands_in(site: Path) -> None:
     pages = {path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")}
     assert [page for page in sorted(pages) if not (site / page).is_file()] == []
-    assert [name for name in ("overview", "contributing", "changelog") if not (site / f"{name}.html").is_file()] == []
+    assert [path for name in ("generate.py", "generating") for path in site.rglob(name)] == []
 
 
-def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site: Path) -> None:
-    assert list(broken(site)) == []
+def pages_outside_are_led_to(site: Path) -> None:
+    addresses = {address for tag, address in read(site / "overview.html").found if tag == "a"}
+    assert {"howto/input.html", "contributing.html", "changelog.html", "howto/grids.html#another-language"} <= addresses
+    assert "overview.html#quick-start" in {address for _, address in read(site / "contributing.html").found}
 
 
-def test_search_works_without_a_server(site: Path) -> None:
-    index = (site / "search" / "search_index.js").read_text(encoding="utf-8")
-    assert index.startswith("var __index = {")
-    assert "reference/estimates.html" in index
-    scripts = [address for tag, address in read(site / "index.html").found if tag == "script"]
-    assert "assets/iframe-worker.js" in scripts
-
-
-def test_examples_are_highlighted(site: Path) -> None:
+def examples_are_highlighted(site: Path) -> None:
     page = (site / "howto" / "input.html").read_text(encoding="utf-8")
     assert 'class="language-pycon highlight"' in page
     assert '<span class="gp">&gt;&gt;&gt;' in page
 
 
-def test_machinery_of_the_docs_stays_out(site: Path) -> None:
-    assert [path for name in ("generate.py", "generating") for path in site.rglob(name)] == []
+def searches_without_a_server(site: Path) -> None:
+    """A page that was opened as a file finds words in all pages, and asks for nothing but files."""
+    if why := chromium.missing():
+        pytest.skip(why)
+    asked: list[str] = []
+    with chromium.running_chromium() as browser:
+        page = browser.new_page(viewport={"width": 390, "height": 800})
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((site / "reference" / "tables.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        page.locator("label[for=__search]").first.click()
+        page.locator(".md-search__input").press_sequentially("disattenuated")
+        found = page.locator(".md-search-result__link").first
+        found.wait_for()
+        assert "/reference/estimates.html" in found.get_attribute("href")
+    assert [url for url in asked if urlsplit(url).scheme not in ("file", "data", "about")] == []
+
+
+def test_the_site(tmp_path: Path) -> None:
+    made = build(ROOT, tmp_path)
+    assert made.returncode == 0, made.stdout + made.stderr
+    every_page_stands_in(tmp_path)
+    assert list(broken(tmp_path)) == []
+    pages_outside_are_led_to(tmp_path)
+    examples_are_highlighted(tmp_path)
+    searches_without_a_server(tmp_path)
 
 
 def test_the_check_finds_what_is_broken(tmp_path: Path) -> None:
@@ -130,12 +141,6 @@ def test_the_check_finds_what_is_broken(tmp_path: Path) -> None:
         "a.html loads //example.org/x.png",
         "a.css loads https://example.org/x.css",
     ]
-
-
-def test_links_to_pages_outside_lead_to_their_copies(site: Path) -> None:
-    addresses = {address for tag, address in read(site / "overview.html").found if tag == "a"}
-    assert {"howto/input.html", "contributing.html", "changelog.html", "howto/grids.html#another-language"} <= addresses
-    assert "overview.html#quick-start" in {address for _, address in read(site / "contributing.html").found}
 
 
 def test_a_page_with_a_broken_link_is_not_built(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_the_numbers_grow_without_a_reload(watching: Any, tmp_path: Path) -> Non
         page.focus("#again")
         assert page.inner_text("#progress") == "24 of 48 cells (50 %)"
         world.allow(10)
-        page.wait_for_function("document.querySelector('#progress').textContent.startsWith('34 of 48')", timeout=20000)
+        page.locator("#progress", has_text="34 of 48 cells (70 %)").wait_for(timeout=20000)
         assert page.inner_text("#said") == "running: 70 % of the cells."
         os.kill(process.pid, signal.SIGKILL)
         page.wait_for_selector(".chip.state-killed", timeout=20000)

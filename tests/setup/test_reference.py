@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import importlib
 import re
 import sys
@@ -34,6 +35,13 @@ def generating() -> Iterator[Callable[[str], ModuleType]]:
         yield lambda name: importlib.import_module(f"generating.{name}")
     finally:
         sys.path.remove(str(DOCS))
+
+
+@pytest.mark.parametrize("name", ["common", "declared_keys", "forge_to_site"])
+def test_examples_of_the_machinery(name: str, generating: Callable[[str], ModuleType]) -> None:
+    found = doctest.testmod(generating(name))
+    assert found.attempted > 0
+    assert found.failed == 0
 
 
 def read(name: str) -> str:

@@ -147,7 +147,7 @@ def test_a_page_with_a_broken_link_is_not_built(tmp_path: Path) -> None:
     (tmp_path / "docs" / "generating").mkdir(parents=True)
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[0]
     (tmp_path / "mkdocs.yml").write_text(f"{settings}\nnav: [index.md, overview.md]\n", encoding="utf-8")
-    shutil.copy(ROOT / "docs" / "generating" / "outside.py", tmp_path / "docs" / "generating")
+    shutil.copy(ROOT / "docs" / "generating" / "forge_to_site.py", tmp_path / "docs" / "generating")
     for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
         (tmp_path / name).write_text("# There\n", encoding="utf-8")
     (tmp_path / "docs" / "left-out.md").write_text("# Left out\n", encoding="utf-8")

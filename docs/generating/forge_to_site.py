@@ -1,7 +1,8 @@
-"""Pages of the site that stand outside docs/: README, CONTRIBUTING and CHANGELOG. A hook of mkdocs (see mkdocs.yml).
+"""What the site reads otherwise than the forge. A hook of mkdocs (see mkdocs.yml).
 
-Links between them and the pages in docs/ are written as the forge reads them; here they are led to the same pages of
-the site.
+README, CONTRIBUTING and CHANGELOG stand outside docs/: they become pages of the site, and links between them and the
+pages in docs/, which are written as the forge reads them, are led to the pages of the site. A bar in a code span of a
+table is written with a backslash, as the forge wants it, and without one for the site.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE = {"README.md": "overview.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """A page at the root of the repository, and the page of the site that it becomes."""
 PLACES = {page: source for source, page in OUTSIDE.items()}
+IN_TABLE = re.compile(r"^\|.*$", re.MULTILINE)
+CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"(\]\()([^)#\s:]+)((?:#[^)\s]*)?\))")
 
 
@@ -28,8 +31,21 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Lead the links of a page to where their targets stand in the site."""
-    return site_links(markdown, page.file.src_uri)
+    """A page as the site reads it."""
+    return site_links(bare_bars(markdown), page.file.src_uri)
+
+
+def bare_bars(markdown: str) -> str:
+    r"""Code in tables without a backslash before its bars.
+
+    >>> bare_bars("| `a\\|b` | c \\| d |")
+    '| `a|b` | c \\| d |'
+    """
+
+    def bare(row: re.Match[str]) -> str:
+        return CODE.sub(lambda code: code[0].replace(r"\|", "|"), row[0])
+
+    return IN_TABLE.sub(bare, markdown)
 
 
 def site_links(markdown: str, page: str) -> str:

@@ -20,13 +20,16 @@ from voirdire.browsing.run_answers import Try
 from voirdire.browsing.shelf_numbers import ShelfNumbers
 from voirdire.browsing.table_answers import TableAnswers, table_answers
 from voirdire.corpus.shown import Item
+from voirdire.reporting.words import Words
 from voirdire.scales import Scale
 from voirdire.texts import has, text
 from voirdire.web.room.items_marks import Strip, bars_of, bars_of_levels, colour, place_on, plain, said_number, tone
 from voirdire.web.room.items_view import Cards, Fact, Worded
 from voirdire.web.room.service import Room
+from voirdire.web.room.thumbnails import can_be_shown, thumbnails_of
 
 MOST_OPEN = 60
+MOST_JUDGES, MOST_ROWS = 10, 60
 MOST_REPLIES = 60
 MOST_LETTERS = 1_500
 NATIVE = {"en": "English", "zh": "中文", "und": ""}
@@ -68,7 +71,10 @@ class PoolShown:
 
 @dataclass(frozen=True, slots=True)
 class QuestionShown:
-    """One question about the item."""
+    """One question about the item.
+
+    together : conditions with a cell for each judge, where that is one table that can be read; else empty
+    """
 
     id: str
     texts: tuple[Worded, ...]
@@ -79,6 +85,7 @@ class QuestionShown:
     facts: tuple[Fact, ...]
     distribution_known: bool
     normalised: bool
+    together: tuple[tuple[str, tuple[CellShown | None, ...]], ...]
     open: bool
     main: bool
 
@@ -118,6 +125,7 @@ def item_fields(room: Room, cards: Cards, item: Item, number: int, replies: str)
     (card,) = cards.of([number])
     return {
         "card": card,
+        "picture_shown": card.pictured and can_be_shown(thumbnails_of(room), numbers.shelf, item.id),
         "languages": _languages(item),
         "questions": questions,
         "members": cards.of(members),
@@ -176,16 +184,32 @@ def _question(cards: Cards, answers: QuestionAnswers, number: int) -> QuestionSh
     return QuestionShown(
         answers.question.id,
         tuple(Worded("" if code == "und" else code, said) for code, said in answers.question.text.items()),
-        str(scale),
+        _scale_words(scale, cards.lang),
         tuple(level.name for level in answers.pools[0].levels) if answers.pools else (),
         pools,
         judges,
         cards.facts(row) if main else (),
         any(pool.levels for pool in answers.pools),
         answers.normalised,
+        _together(judges),
         answers.n_judgments <= MOST_OPEN,
         main,
     )
+
+
+def _together(judges: Sequence[JudgeShown]) -> tuple[tuple[str, tuple[CellShown | None, ...]], ...]:
+    """One table of several judges without designs; empty where there are too many for that."""
+    if not 1 < len(judges) <= MOST_JUDGES or any(len(judge.columns) > 1 for judge in judges):
+        return ()
+    cells = [{name: row[0] for name, row in judge.rows} for judge in judges]
+    names = tuple(dict.fromkeys(name for own in cells for name in own))
+    return () if len(names) > MOST_ROWS else tuple((name, tuple(own.get(name) for own in cells)) for name in names)
+
+
+def _scale_words(scale: Scale, lang: str) -> str:
+    """The scale as a report names it."""
+    told = {"level": scale.level, "low": scale.low, "high": scale.high, "labels": scale.labels}
+    return Words(lang).scale({**told, "positive": scale.positive, "scale": str(scale)})
 
 
 def _ends(scale: Scale) -> tuple[float, float] | None:

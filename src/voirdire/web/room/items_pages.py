@@ -21,7 +21,7 @@ from voirdire.web.room.items_query import STATUSES, VIEWS, Asked, is_filtered, r
 from voirdire.web.room.items_view import Card, Cards, pair_groups
 from voirdire.web.room.pages import address, room_page
 from voirdire.web.room.service import Room, room_of
-from voirdire.web.room.thumbnails import Thumbnails, image_response, thumbnail_response
+from voirdire.web.room.thumbnails import image_response, thumbnail_response, thumbnails_of
 
 router = APIRouter()
 A_PAGE, PAIRS_A_PAGE = 48, 24
@@ -163,7 +163,7 @@ def fields_of(numbers: ShelfNumbers, asked: Asked, lang: str) -> dict[str, list[
     classes = numbers.frame(asked.question, asked.pair)["anchor"].drop_nulls().unique().to_list()
     if classes:
         kinds = [name for name in CLASSES if name in classes or (name == "contested" and "divergent" in classes)]
-        names = [(name, text(f"statistics.anchor_class.{name}.name", lang)) for name in kinds]
+        names = [(name, said(f"class.{name}")) for name in kinds]
         choices = tuple(Choice(name, shown, asked.filters.anchor == name) for name, shown in names)
         more.append(Field("anchor", said("anchor"), choices, everything))
     if len(numbers.splits) > 1:
@@ -174,7 +174,7 @@ def fields_of(numbers: ShelfNumbers, asked: Asked, lang: str) -> dict[str, list[
         choices = tuple(Choice(name, name, asked.filters.judge == j) for j, name in enumerate(judges))
         more.append(Field("judge", said("judge"), choices, everything))
         choices = tuple(Choice(name, said(f"status.{name}"), asked.filters.status == name) for name in STATUSES)
-        more.append(Field("status", said("without_rating"), choices, everything))
+        more.append(Field("status", said("without_rating"), choices, said("no_matter")))
     return {"main": main, "more": more}
 
 
@@ -248,11 +248,6 @@ def item(request: Request, slug: str, number: Number) -> Response:
         link=lambda other: address(f"/items/{shelf.slug}/{other}", state),
         **item_fields(room, cards, known, number, replies),
     )
-
-
-def thumbnails_of(room: Room) -> Thumbnails:
-    """The small pictures that this process keeps."""
-    return room.kept.get("thumbnails", Thumbnails)
 
 
 @router.get("/items/{slug}/{number}/thumbnail")

@@ -117,7 +117,7 @@ class Cards:
         """Levels of the item, its anchor class, and its split where that is no test item."""
         found = [row[f"by.{name}"] for name in self.numbers.slicing if row[f"by.{name}"]]
         if row["anchor"]:
-            found.append(text(f"statistics.anchor_class.{row['anchor']}.name", self.lang))
+            found.append(self.said(f"class.{row['anchor']}"))
         if row["split"] != "test":
             found.append(row["split"])
         return tuple(found)

@@ -18,6 +18,7 @@ from starlette.responses import Response
 from voirdire.browsing.library import NotThere, Shelf
 from voirdire.corpus.image_paths import NotHere
 from voirdire.corpus.pictures import MEDIA_TYPES, Broken, look_at, small_copy
+from voirdire.web.room.service import Room
 
 SIDE, LARGE_SIDE = 320, 1600
 MOST_PIXELS = 80_000_000
@@ -65,6 +66,20 @@ class Thumbnails:
             while self._size > self.most and self._kept:
                 self._size -= len(self._kept.popitem(last=False)[1])
         return made
+
+
+def thumbnails_of(room: Room) -> Thumbnails:
+    """The small pictures that this process keeps."""
+    return room.kept.get("thumbnails", Thumbnails)
+
+
+def can_be_shown(thumbnails: Thumbnails, shelf: Shelf, item: str) -> bool:
+    """Whether the picture of an item can be shown; its small copy is made on the way."""
+    try:
+        file = shelf.image(item)
+        return file is not None and thumbnails.of(file) is not None
+    except (NotHere, OSError):
+        return False
 
 
 def thumbnail_response(request: Request, thumbnails: Thumbnails, shelf: Shelf, item: str) -> Response:

@@ -11,7 +11,15 @@ from fastapi import FastAPI
 from voirdire.browsing.library import Library
 from voirdire.errors import UsageError
 from voirdire.web.application import surrounded
-from voirdire.web.room import comparison_pages, home, items_pages, profiles_downloads, profiles_pages, runs_pages
+from voirdire.web.room import (
+    comparison_pages,
+    home,
+    items_pages,
+    leaderboard_pages,
+    profiles_downloads,
+    profiles_pages,
+    runs_pages,
+)
 from voirdire.web.room.service import Room
 from voirdire.web.settings import Settings
 
@@ -20,7 +28,7 @@ PORT = 8785
 TRIES = 20
 MAX_BODY = 0
 """Nothing is sent to the reading room."""
-PARTS = (home, items_pages, comparison_pages, profiles_downloads, profiles_pages, runs_pages)
+PARTS = (home, items_pages, comparison_pages, leaderboard_pages, profiles_downloads, profiles_pages, runs_pages)
 
 
 def make_room(library: Library, *, port: int = PORT, lang: str = "en") -> FastAPI:

@@ -66,19 +66,16 @@ def _run() -> dict[str, Columns]:
 
 
 def _audit() -> dict[str, Columns]:
-    from voirdire.analysis import exhibits, rows
+    from voirdire.analysis import exhibits, item_tables, rows
 
-    compared = {
+    return {
+        "estimates": _typed(rows.COLUMNS),
         "compared-items": {"item_id": ""},
-        "compared-consensus": _typed(
-            {"question": pl.String, "item_id": pl.String, "pool": pl.String, "value": pl.Float64, "n": pl.Int64}
-        ),
-        "compared-judgments": _typed(
-            dict.fromkeys(("question", "item_id", "judge", "condition"), pl.String)
-            | {"repeat": pl.Int64, "rating": pl.Float64, "status": pl.String}
-        ),
+        "compared-consensus": _typed(item_tables.CONSENSUS_COLUMNS),
+        "compared-judgments": _typed(item_tables.JUDGMENT_COLUMNS),
+        "compared-shares": _typed(item_tables.SHARE_COLUMNS),
+        "distributions": _typed(exhibits.DISTRIBUTIONS),
     }
-    return {"estimates": _typed(rows.COLUMNS), **compared, "distributions": _typed(exhibits.DISTRIBUTIONS)}
 
 
 def _planning() -> dict[str, Columns]:

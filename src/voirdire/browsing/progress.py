@@ -116,7 +116,7 @@ class RunNow:
         """The planned cells and their calls by judge, condition, language or question, in the order of the ledger."""
         return tuple(total.line(name) for name, total in _sums(self.counted, attrgetter(what), planned=True).items())
 
-    @property
+    @cached_property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of failed calls that there were, the most frequent first."""
         return tuple(kind for kind, _ in Counter(self.total.failed).most_common())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from voirdire.browsing.progress import ALL_STATUSES, Begun, By, Line, Money, RunNow, State
@@ -253,7 +254,7 @@ class RunView:
         """When it will be over at this rate."""
         return "–" if self.now.left is None else self.words.duration(max(1.0, self.now.left))
 
-    @property
+    @cached_property
     def others(self) -> bool:
         """Whether there were calls of judges that are asked no longer."""
         return sum(line.calls for line in self.now.by("judge")) != self.now.total.calls
@@ -270,18 +271,18 @@ class RunView:
         held = self.now.counted.held
         return self.words.say("held", dollars=f"${dollars(held)}") if held else ""
 
-    @property
+    @cached_property
     def tables(self) -> tuple[Table, ...]:
         """The lines by judge, condition, language and question; the last two where there is something to compare."""
         found = [Table(by, tuple(self._row(line, by) for line in self.now.by(by))) for by in GROUPS]
         return tuple(one for one in found if one.by in ("judge", "condition") or len(one.rows) > 1)
 
-    @property
+    @cached_property
     def whole(self) -> Row:
         """The row of all judges together."""
         return self._row(self.now.total, None)
 
-    @property
+    @cached_property
     def kinds(self) -> tuple[tuple[str, str], ...]:
         """The kinds of failed calls that there were, with what they are called."""
         return tuple((kind, self._kind(kind)) for kind in self.now.kinds)

@@ -15,7 +15,7 @@ import polars as pl
 from voirdire.analysis.profile import Profile
 from voirdire.browsing.material import Material
 from voirdire.browsing.paired import Difference, Pairing, Spot
-from voirdire.reporting.access import ALL, Row
+from voirdire.reporting.access import ALL, VARIANT, Row
 
 LOWER, HIGHER = ("mae", "mae_vs_constant"), ("pearson", "kappa_qw", "agreement", "plurality_agreement")
 """Numbers of a judge and a pool that say which of two judges is nearer, and in which direction."""
@@ -161,9 +161,11 @@ def _entries(profile: Profile, frame: pl.DataFrame, statistic: str, judges: Sequ
     between: dict[str, dict[tuple[str, str, str], Row]] = {judge: {} for judge in judges}
     for line in here.sort(pl.col("condition") == ALL, maintain_order=True).select(Row._fields).iter_rows():
         row = Row(*line)
+        if VARIANT.search(row.params):
+            continue
         if row.statistic == statistic:
             own[row.judge][row.pool] = row
-        elif not row.params:
+        else:
             between[row.judge][row.statistic, row.pool, row.pool_b] = row
     known = profile.meta.get("judges_covariates") or {}
     return [Entry(judge, own[judge], between[judge], known.get(judge) or {}) for judge in judges if own[judge]]

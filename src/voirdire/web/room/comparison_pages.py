@@ -79,6 +79,7 @@ def comparison(request: Request, first: str = "", second: str = "") -> Response:
         asked=asked,
         made=made,
         lines=lines,
+        heads=[line for line in lines if line.group],
         judge=judges.pop() if len(judges) == 1 and any(asked.choice.judges) else "",
         level=_level(asked.first),
         choices=_choices(asked, lang),

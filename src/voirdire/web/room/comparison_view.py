@@ -8,7 +8,7 @@ from typing import Any
 from voirdire.analysis.profile import Profile
 from voirdire.browsing.comparison import Comparison, Line, Side
 from voirdire.reporting.access import Row, View
-from voirdire.reporting.words import MINUS, Words
+from voirdire.reporting.words import MINUS, Words, digits_of
 from voirdire.texts import text
 
 
@@ -26,12 +26,13 @@ class Number:
 class Shown:
     """A row of the page. apart : whether the interval of the difference leaves 0 out, None without one.
 
+    group : where a statistic begins, its number, for links within the page; "" elsewhere
     differs : what differs between the definitions, line by line
     """
 
     statistic: str
     help: str
-    group: bool
+    group: str
     pools: str
     judge: str
     first: Number
@@ -50,9 +51,8 @@ def shown(comparison: Comparison, first: Side, lang: str) -> list[Shown]:
     words = Words(lang, tuple(pool["name"] for pool in first.profile.meta["pools"]))
     width = width_of(first.profile, comparison.choice.question)
     rows = [_shown(line, words, width) for line in comparison.lines]
-    return [
-        replace(row, group=place == 0 or row.statistic != rows[place - 1].statistic) for place, row in enumerate(rows)
-    ]
+    begins = [place for place, row in enumerate(rows) if place == 0 or row.statistic != rows[place - 1].statistic]
+    return [replace(row, group=f"n{place}" if place in begins else "") for place, row in enumerate(rows)]
 
 
 def width_of(profile: Profile, question: str) -> float | None:
@@ -71,18 +71,18 @@ def _shown(line: Line, words: Words, width: float | None) -> Shown:
     reason = found.why or found.why_open or ""
     interval = ""
     if found.low is not None and found.high is not None:
-        interval = f"[{change(row, found.low, words, width)}, {change(row, found.high, words, width)}]"
+        interval = f"[{change(row, found.low, width)}, {change(row, found.high, width)}]"
     return Shown(
         statistic=f"{name} ({more})" if more else name,
         help=words.help(row.statistic, row.params),
-        group=True,
+        group="",
         pools=" / ".join(View.clean(pool) for pool in (row.pool, row.pool_b) if pool),
         judge=_judge(line, words),
         first=number_of(line.first, words, width),
         second=number_of(line.second, words, width),
         joint=_joint(line, words, width),
         items=_items(line, words.lang),
-        difference="" if found.value is None else change(row, found.value, words, width),
+        difference="" if found.value is None else change(row, found.value, width),
         interval=interval,
         apart=None if found.low is None or found.high is None else not found.low <= 0 <= found.high,
         reason=text(f"room_compare.reason.{reason}", words.lang) if reason else "",
@@ -110,12 +110,16 @@ def number_of(row: Row, words: Words, width: float | None) -> Number:
     return Number(value, words.interval(row, width), f"{row.n or 0:,}", "")
 
 
-def change(row: Row, value: float, words: Words, width: float | None) -> str:
-    """A difference with its sign, rounded as the statistic is."""
-    size = words.number(row.statistic, abs(value), width).lstrip("+")
-    if not any(digit in "123456789" for digit in size):
-        return size
-    return f"{MINUS if value < 0 else '+'}{size}"
+def change(row: Row, value: float, width: float | None) -> str:
+    """A difference with its sign, to one decimal more than the numbers that it is of.
+
+    >>> row = Row("mae", "", "q1", "us", "", "m", "*", "all", 1.0, None, None, None, None, 9, "", "")
+    >>> change(row, -0.1234, 4), change(row, 0.0001, 4)
+    ('−0.123', '0.000')
+    """
+    digits = digits_of(row.statistic, width) + 1
+    size = f"{abs(value):,.{digits}f}"
+    return size if not float(size.replace(",", "")) else f"{MINUS if value < 0 else '+'}{size}"
 
 
 def _joint(line: Line, words: Words, width: float | None) -> str:

@@ -130,7 +130,7 @@ def _judge(entry: Entry, found: Board, words: Words, width: float | None, *, lab
     if difference is not None and None not in (difference.value, difference.low, difference.high):
         row = entry.pools[found.order.pool]
         numbers = (difference.value, difference.low, difference.high)
-        value, low, high = (change(row, number, words, width) for number in numbers if number is not None)
+        value, low, high = (change(row, number, width) for number in numbers if number is not None)
         beside = text("room_compare.board.beside", words.lang, value=value, low=low, high=high)
     return Judge(
         words.judge(entry.judge, labels=labels),

@@ -52,7 +52,7 @@ def facts_of(view: View, words: Words) -> list[tuple[str, str]]:
         (words.t("fact.questions"), words.list([View.clean(question["id"]) for question in view.questions])),
         (
             words.t("fact.made"),
-            f"voirdire {view.meta.get('voirdire', '')}, {words.t('seed')} {view.meta.get('seed', '')}",
+            words.list([f"voirdire {view.meta.get('voirdire', '')}", f"{words.t('seed')} {view.meta.get('seed', '')}"]),
         ),
     ]
     version = _version(view)

@@ -104,6 +104,19 @@ def test_comparisons_are_really_tested() -> None:
         assert re.search(rf"(import|from) {module}\b|importorskip\(\"{module}[.\"]", code), (program, test)
 
 
+def test_numbers_of_the_replication_are_those_of_its_page() -> None:
+    counted = r"computed (\d+) numbers on \w+ (?:simulated )?corpus[.,] (?:and the|The) audit's rows hold (\d+) of them"
+    pages = ("explanation/other-programs.md", "studies/replication.md")
+    assert len({re.findall(counted, page(name))[0] for name in pages}) == 1
+
+
+def test_every_published_value_has_ours_and_its_definition() -> None:
+    table = page("studies/replication.md").split("\n## Published values\n")[1].split("\n###")[0]
+    cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.splitlines() if line.startswith("| `")]
+    assert len(cells) > 60
+    assert [row[0] for row in cells if not all(cell.strip() for cell in row[:4]) or "in no row" in row[2]] == []
+
+
 def test_versions_are_those_that_are_pinned() -> None:
     pins = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
     for name, version in {pair for row in compared() for pair in re.findall(r"([\w-]+) (\d+\.\d+\.\d+)", row[1])}:

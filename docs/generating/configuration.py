@@ -10,6 +10,7 @@ from typing import Any
 
 from generating.common import code, plain, table
 from generating.declared_keys import declared_keys, options_of_config, provider_variables, variables
+from generating.usual_values import usual_values
 from voirdire.cli.config import LISTS, PATHS
 from voirdire.integrations.pytest_plugin import INI
 from voirdire.texts import text
@@ -54,7 +55,9 @@ def page() -> str:
     for file in described()["file"]:
         lines += [f"## {file['title']}", "", file["about"].strip(), ""]
         for name, keys in declared[file["id"]].items():
-            lines += [*_heading(name), *_keys(file["keys"][name], keys), ""]
+            told = file["keys"][name]
+            rows = {key: _usual(told[key], usual_values(file["id"], name), key) for key in keys}
+            lines += [*_heading(name), *_keys(rows), ""]
     return "\n".join([*lines, *_config(), *_ini(), *_environment()])
 
 
@@ -64,8 +67,14 @@ def _heading(name: str) -> tuple[str, ...]:
     return (f"### `{name}`", "") if name else ()
 
 
-def _keys(told: Mapping[str, list[str]], keys: tuple[str, ...]) -> list[str]:
-    rows = [[code(name) if name != "any other" else name, told[name][2], *told[name][:2]] for name in keys]
+def _usual(told: list[str], usual: Mapping[str, str], key: str) -> list[str]:
+    """What is told of a key, with ``=`` filled in from the code."""
+    value, without, meaning = told
+    return [value, code(usual[key]) if without == "=" else without, meaning]
+
+
+def _keys(told: Mapping[str, list[str]]) -> list[str]:
+    rows = [[code(name) if name != "any other" else name, told[name][2], *told[name][:2]] for name in told]
     filled = [place for place in range(len(HEADS)) if any(row[place] for row in rows)]
     return table([HEADS[place] for place in filled], [[row[place] for place in filled] for row in rows])
 

@@ -37,7 +37,7 @@ def generating() -> Iterator[Callable[[str], ModuleType]]:
         sys.path.remove(str(DOCS))
 
 
-@pytest.mark.parametrize("name", ["common", "declared_keys", "forge_to_site"])
+@pytest.mark.parametrize("name", ["common", "declared_keys", "forge_to_site", "usual_values"])
 def test_examples_of_the_machinery(name: str, generating: Callable[[str], ModuleType]) -> None:
     found = doctest.testmod(generating(name))
     assert found.attempted > 0

@@ -154,7 +154,7 @@ def _definitions(footnotes: Footnotes, words: Words) -> list[Section]:
         return []
     section = Section("definitions", words.t("section.definitions"), 2)
     notes = (Text((words.t("definitions_intro"),)), audit.definitions(footnotes, words))
-    section.blocks.append(Folded(words.t("section.definitions"), notes))
+    section.blocks.append(Folded(text("room_profiles.definitions", words.lang), notes))
     return [section]
 
 
@@ -165,7 +165,10 @@ def _overview(b: Builder) -> list[Section]:
     head.blocks.append(Text(tuple(said for entry in view.questions for said in assemble.about(entry, words))))
     summary = assemble.summary(view, words, b.footnotes)
     summary.blocks = [_bare(block) for block in summary.blocks]
-    return [summary, head, *question.pool_sections(b), claims.section(view, words), honesty.disclosed(view, words)]
+    claimed = claims.section(view, words)
+    if claimed.blocks:
+        claimed.blocks = [Folded(text("room_profiles.claims", words.lang), tuple(claimed.blocks))]
+    return [summary, head, *question.pool_sections(b), claimed, honesty.disclosed(view, words)]
 
 
 def _bare(block: Any) -> Any:

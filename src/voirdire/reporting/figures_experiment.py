@@ -56,10 +56,10 @@ def _decomposition_chart(
     """Panels side by side on one scale; names at the first only."""
     alt = altair()
     order = list(dict.fromkeys(bar["name"] for _, bars, _, _ in panels for bar in bars))
-    ends = [limit for _, bars, marks, _ in panels for limit in _limits(bars, marks)]
+    ends = [limit for _, bars, marks, neutral in panels for limit in (*_limits(bars, marks), neutral or 0.0)]
     scale = alt.Scale(domain=[min(ends), max(ends)], nice=True)
     title = words.t("figure.tilt_axis", a=pair[0], b=pair[1])
-    x = alt.X("value:Q", stack="zero", title=title, scale=scale, axis=alt.Axis(format="+.1f", grid=True, tickCount=6))
+    x = alt.X("value:Q", stack="zero", title=title, scale=scale, axis=alt.Axis(format="+.2~f", grid=True, tickCount=6))
     size = {"width": 520 if len(panels) == 1 else 280, "height": max(60, ROW_HEIGHT * len(order))}
     charts = []
     for place, (name, bars, marks, neutral) in enumerate(panels):

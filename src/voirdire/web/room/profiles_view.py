@@ -29,7 +29,7 @@ from voirdire.web.room.service import Kept, Room
 STEPS = 20
 """How many shades a coloured cell may have on either side; room_profiles.css has a class for each."""
 MOST_BEHIND = 400
-MOST_KEPT = 48
+MOST_KEPT = 32
 PENCIL = Helper()
 """Draws the charts of every page."""
 

@@ -89,6 +89,18 @@
 
   document.querySelectorAll("[data-chart]").forEach(start);
 
+  // What a link leads to is opened where it is closed.
+  function open() {
+    const named = location.hash.slice(1);
+    const there = named && document.getElementById(decodeURIComponent(named));
+    const closed = there && there.closest("details:not([open])");
+    if (!closed) return;
+    closed.open = true;
+    there.scrollIntoView();
+  }
+  window.addEventListener("hashchange", open);
+  open();
+
   // A choice of a list is followed at once; without this script the button sends it.
   document.querySelectorAll("form[data-choices]").forEach((form) => {
     form.addEventListener("change", () => form.requestSubmit());

@@ -15,12 +15,14 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from tests.browsing.test_progress import answer, begun
 from tests.judging.engine_world import corpus, go, plan_of
 from tests.web.room.run_world import HOSTILE, World, finished_world
 
 from voirdire.browsing import progress
 from voirdire.browsing.library import Library, Run
 from voirdire.browsing.progress import RunWatch
+from voirdire.judging.nouns import RunStopped
 from voirdire.judging.run_folder import LEDGER
 from voirdire.judging.tally import Tally
 from voirdire.web.room import runs_pages
@@ -229,3 +231,18 @@ def test_every_part_has_its_place_in_the_page(ended: World) -> None:
     assert all(f'id="part-{name}"' in page for name in runs_pages.PARTS)
     assert " style=" not in page
     assert "<script>" not in page
+
+
+def test_money_is_told_with_what_is_not_known_and_the_budget(tmp_path: Path) -> None:
+    with begun(tmp_path) as run:
+        run.ledger._db.execute("UPDATE judge SET facts = json_set(facts, '$.provider', 'openai') WHERE name = 'a'")
+        answer(run, "a", 2)
+        answer(run, "a", 1, cost=None)
+        run.ledger.expose(0.25)
+        run.stopped = RunStopped("run.stopped_budget", spent="1.00", limit="3.00", held="0.25", pending=9, total=12)
+    page = client_of(Library((), (Run("run", "run", tmp_path / "run"),))).get("/runs/run").text
+    for words in ("at least $1.00", "Budget: $3.00.", "cost is not known: 1.", "counts $0.2500 besides"):
+        assert words in page
+    assert "The next call does not fit into the budget: $1.00 of $3.00 are spent" in page
+    assert Tables(page).rows["By judge"]["a"][-1] == "$1.00+"
+    assert Tables(page).rows["By judge"]["b"][-1] == "free"

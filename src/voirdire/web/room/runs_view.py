@@ -143,10 +143,7 @@ class Words:
             return self.say("free")
         if not money.unpriced:
             return f"${dollars(money.known)}"
-        count = f"{money.unpriced:,}"
-        if not money.known:
-            return self.say("cost_unknown", count=count)
-        return self.say("cost_least", cost=f"${dollars(money.known)}", count=count)
+        return self.say("cost_least", cost=f"${dollars(money.known)}") if money.known else self.say("cost_unknown")
 
     def short_cost(self, money: Money) -> str:
         """What calls cost, for a table: a plus where some are not priced, a dash where none is.
@@ -261,15 +258,20 @@ class RunView:
 
     @property
     def cost(self) -> str:
-        """What it has cost, of its budget where it has one."""
-        spent, budget = self.words.cost(self.now.total.money), self.now.counted.session.budget
-        return spent if budget is None else self.words.say("budget", spent=spent, budget=f"${dollars(budget)}")
+        """What it has cost, where that is known."""
+        return self.words.cost(self.now.total.money)
 
     @property
-    def held(self) -> str:
-        """What a budget counts besides."""
-        held = self.now.counted.held
-        return self.words.say("held", dollars=f"${dollars(held)}") if held else ""
+    def money_notes(self) -> list[str]:
+        """What belongs to the cost: the budget, replies without a price, and what a budget counts for them."""
+        budget, held, unpriced = (
+            self.now.counted.session.budget,
+            self.now.counted.held,
+            self.now.total.money.unpriced,
+        )
+        notes = [] if budget is None else [self.words.say("budget", budget=f"${dollars(budget)}")]
+        notes += [self.words.say("unpriced", count=f"{unpriced:,}")] if unpriced else []
+        return notes + ([self.words.say("held", dollars=f"${dollars(held)}")] if held else [])
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:

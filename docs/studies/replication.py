@@ -229,9 +229,10 @@ def _candidates(reference: Mapping[str, Mapping[str, Any]], found: Mapping[Part,
     published = reference[CANDIDATES]["published"]
     yield from ("### Twelve readings of T", "")
     yield (
-        "The paper does not say how T is averaged. On Chinese imagery, with the readings that are rows of the audit; "
-        "the simulated corpus was fitted without any value of T. The first is voirdire's, as the nearest of those that "
-        "leave no item out."
+        "The paper does not say how T is averaged. On Chinese imagery, with the readings that are rows of the audit. "
+        "The first is voirdire's: it leaves no item out and takes the same consensus as every other number. The "
+        "published values lie within what these readings span on a corpus like the paper's, and do not decide "
+        "between them."
     )
     yield from ("", _line(("reading", *COLUMNS.values())), "|---" * (len(COLUMNS) + 1) + "|")
     yield _line(("*published*", *(str(published[name]) for name in COLUMNS)))
@@ -247,7 +248,7 @@ def _candidates(reference: Mapping[str, Mapping[str, Any]], found: Mapping[Part,
 
 
 def _beside() -> Iterable[str]:
-    yield from ("## Contradictions inside the paper", "")
+    yield from ("## Contradictions inside the paper, and what to read with care", "")
     yield "Found by arithmetic on its own printed numbers; no data are needed to see them."
     yield ""
     yield from (f"{place}. {entry['what']}" for place, entry in enumerate(NOTES["contradiction"], 1))

@@ -122,14 +122,15 @@ def item_fields(room: Room, cards: Cards, item: Item, number: int, replies: str)
     members = [numbers.shelf.places[name] for name in numbers.shelf.pairs.get(item.pair or "", ()) if name != item.id]
     tables = {place: _table(room, numbers, place) for place in range(len(numbers.sources))}
     found = replies_about(numbers, item.id, tables)
-    (card,) = cards.of([number])
+    (card,), columns = cards.of([number]), _columns(cards, item)
     return {
         "card": card,
+        "picture_named": "image" in dict(columns),
         "picture_shown": card.pictured and can_be_shown(thumbnails_of(room), numbers.shelf, item.id),
         "languages": _languages(item),
         "questions": questions,
         "members": cards.of(members),
-        "columns": _columns(cards, item),
+        "columns": columns,
         "replies": [shown for one in found for shown in _replies(one, replies, cards.lang)],
         "several": len(found) > 1,
         "without_corpus": numbers.shelf.corpus is None,

@@ -17,7 +17,7 @@ from voirdire.browsing.shelf_numbers import ShelfNumbers
 from voirdire.texts import text
 from voirdire.web.pages import ui_language
 from voirdire.web.room.item_page import item_fields
-from voirdire.web.room.items_query import STATUSES, VIEWS, Asked, is_filtered, read_query
+from voirdire.web.room.items_query import STATUSES, VIEWS, Asked, is_filtered, read_query, usual_question
 from voirdire.web.room.items_view import Card, Cards, pair_groups
 from voirdire.web.room.pages import address, room_page
 from voirdire.web.room.service import Room, room_of
@@ -31,11 +31,12 @@ Number = Annotated[int, Path(ge=1, lt=10**9)]
 
 @dataclass(frozen=True)
 class Choice:
-    """One choice of a list. name : in words"""
+    """One choice of a list. name : in words; usual : whether it is what an address without it means"""
 
     value: str
     name: str
     chosen: bool = False
+    usual: bool = False
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,9 @@ def fields_of(numbers: ShelfNumbers, asked: Asked, lang: str) -> dict[str, list[
     main = [_sorts(numbers, asked, lang)]
     more = []
     if len(numbers.questions) > 1:
-        choices = tuple(Choice(name, name, name == asked.question) for name in numbers.questions)
+        choices = tuple(
+            Choice(name, name, name == asked.question, name == usual_question(numbers)) for name in numbers.questions
+        )
         more.append(Field("question", said("question"), choices))
     more += _pair_fields(numbers, asked, lang)
     for name, levels in numbers.slicing.items():
@@ -187,7 +190,9 @@ def _sorts(numbers: ShelfNumbers, asked: Asked, lang: str) -> Field:
     known += ["tilt", "tilt_most"] if judged and asked.pair is not None else []
     known += ["disagreement", *BY_STATUS] if judged else []
     choices = tuple(
-        Choice(name, text(f"room_items.sort.{name}", lang), asked.order.by == name) for name in SORTS if name in known
+        Choice(name, text(f"room_items.sort.{name}", lang), asked.order.by == name, name == SORTS[0])
+        for name in SORTS
+        if name in known
     )
     return Field("sort", text("room_items.sorted", lang), choices)
 
@@ -202,7 +207,10 @@ def _pair_fields(numbers: ShelfNumbers, asked: Asked, lang: str) -> list[Field]:
         listed = pairs if asked.pair in pairs else (asked.pair, *pairs)
         choices = tuple(
             Choice(
-                f"{names[a]},{names[b]}", text("room_items.pair_of", lang, a=names[a], b=names[b]), (a, b) == asked.pair
+                f"{names[a]},{names[b]}",
+                text("room_items.pair_of", lang, a=names[a], b=names[b]),
+                (a, b) == asked.pair,
+                (a, b) == pairs[0],
             )
             for a, b in listed
         )

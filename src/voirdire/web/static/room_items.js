@@ -63,10 +63,11 @@
     for (const part of parts) part.addEventListener("toggle", told);
     told();
   }
-  /* An address says only what was chosen. */
+  /* An address says only what is not as usual. */
+  const usual = (field) => field.value === "" || field.selectedOptions?.[0]?.hasAttribute("data-usual") === true;
   const form = document.querySelector(".item-filters");
   if (form) form.addEventListener("submit", () => {
-    const idle = [...form.elements].filter((field) => field.name && field.value === "");
+    const idle = [...form.elements].filter((field) => field.name && usual(field));
     for (const field of idle) field.disabled = true;
     setTimeout(() => { for (const field of idle) field.disabled = false; }, 0);
   });

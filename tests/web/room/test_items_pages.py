@@ -1,0 +1,256 @@
+"""The pages of items: filters and orders in addresses, what is shown of an item, hostile texts, speed of the server."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import polars as pl
+import pytest
+from starlette.testclient import TestClient
+from tests.web.room.items_world import HOSTILE, make_world
+
+from voirdire.app.audit import audit
+from voirdire.app.view import view
+from voirdire.browsing.library import Library, Shelf
+from voirdire.texts import catalogue
+from voirdire.web.room.application import make_room
+from voirdire.web.room.items_pages import numbers_of
+
+GRID = "/items/pictures"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return make_world(tmp_path_factory.mktemp("world"))
+
+
+def visiting(library: Library) -> TestClient:
+    return TestClient(make_room(library), base_url="http://127.0.0.1", follow_redirects=False)
+
+
+@pytest.fixture
+def client(world: Library) -> TestClient:
+    return visiting(world)
+
+
+def ids(page: str) -> list[str]:
+    """The ids of the cards of a page, in order."""
+    return re.findall(r'<span class="item-id"><bdi>([^<]*)</bdi>', page)
+
+
+def links(page: str) -> list[str]:
+    """The addresses of the cards of a page, in order."""
+    return [html.unescape(found) for found in re.findall(r'class="item-link" href="([^"]*)"', page)]
+
+
+def get(client: TestClient, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200, answer.text[-500:]
+    return answer.text
+
+
+def test_a_page_holds_48_items_and_leads_to_the_next(client: TestClient) -> None:
+    first = get(client, GRID)
+    assert ids(first)[:2] == ["p00-us", "p00-cn"]
+    assert len(ids(first)) == 48
+    (after,) = re.findall(r'rel="next" href="([^"]*)"', first)
+    second = get(client, html.unescape(after))
+    assert ids(second) == [f"p{pair}-{culture}" for pair in range(24, 30) for culture in ("us", "cn")]
+    assert ids(get(client, f"{GRID}?page=999")) == ids(second)
+
+
+@pytest.mark.parametrize("page", ["0", "-1", "x", "²", "99999999999999", ""])
+def test_a_page_that_is_no_number_is_the_first(client: TestClient, page: str) -> None:
+    assert ids(client.get(GRID, params={"page": page}).text)[0] == "p00-us"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("text=P07", ["p07-us", "p07-cn"]),
+        ("text=bowl+12", ["p12-us", "p12-cn"]),
+        ("text=p07&by.culture=cn", ["p07-cn"]),
+        ("status=malformed", ["p02-us"]),
+        ("status=refused&judge=acme/small", ["p03-us"]),
+        ("status=error", ["p03-cn"]),
+        ("status=none", ["p02-us", "p03-us", "p03-cn"]),
+        ("text=nothing+like+it", []),
+    ],
+)
+def test_filters(client: TestClient, query: str, expected: list[str]) -> None:
+    page = get(client, f"{GRID}?{query}")
+    assert ids(page) == expected
+    assert (f"{len(expected)} of 60 items" in page) == bool(expected or "0 of 60 items" in page)
+
+
+def test_orders_are_those_of_the_numbers(client: TestClient, world: Library) -> None:
+    from voirdire.web.room.service import Room
+    from voirdire.web.settings import Settings
+
+    numbers = numbers_of(Room(Settings("", ""), world), world.shelves[0])
+    frame = numbers.frame("q1", (0, 1))
+    expected = frame.sort(pl.col("gap").abs(), descending=True, maintain_order=True, nulls_last=True)
+    assert ids(get(client, f"{GRID}?sort=gap")) == expected["item_id"].head(48).to_list()
+    tilted = frame.sort(pl.col("tilt.1").abs(), descending=True, maintain_order=True, nulls_last=True)
+    page = get(client, f"{GRID}?sort=tilt&judge=acme/small")
+    assert ids(page) == tilted["item_id"].head(48).to_list()
+    assert "Tilt of acme/small" in page
+
+
+def test_what_names_nothing_is_as_if_it_were_not_there(client: TestClient) -> None:
+    strange = "question=q9&pair=a,b&a=us&b=us&anchor=x&split=x&judge=nobody&status=x&sort=x&view=x&by.culture=xx"
+    assert ids(get(client, f"{GRID}?{strange}")) == ids(get(client, GRID))
+
+
+def test_the_other_way_round_a_pair_turns_the_signs(client: TestClient) -> None:
+    def gap(page: str) -> str:
+        return re.findall(r"<dt>Gap</dt><dd>([+\u2212][^ <]*)", page)[0]
+
+    one, two = gap(get(client, f"{GRID}?pair=us,cn")), gap(get(client, f"{GRID}?a=cn&b=us"))
+    assert {one[0], two[0]} == {"+", "\u2212"}
+    assert one[1:] == two[1:]
+
+
+def test_pairs_stand_side_by_side_with_members_that_the_filter_leaves_out(client: TestClient) -> None:
+    page = get(client, f"{GRID}?view=pairs&text=p07-cn")
+    assert ids(page) == ["p07-us", "p07-cn"]
+    assert page.count("item-card dimmed") == 1
+    assert page.count('<section class="pair"') == 1
+    whole = get(client, f"{GRID}?view=pairs")
+    assert whole.count('<section class="pair"') == 24
+
+
+def test_the_state_goes_along_to_an_item_and_back(client: TestClient) -> None:
+    query = "by.culture=cn&sort=gap&reverse=1"
+    page = get(client, f"{GRID}?{query}")
+    first, second = links(page)[:2]
+    item = get(client, first)
+    assert "1 of 30" in item
+    assert 'rel="prev"' not in item
+    (after,) = re.findall(r'rel="next" href="([^"]*)"', item)
+    assert html.unescape(after) == second
+    assert dict(parse_qsl(urlsplit(second).query)) == dict(parse_qsl(query))
+    (back,) = re.findall(r'href="(/items/pictures\?[^"]*)"><bdi>pictures', item)
+    assert ids(get(client, html.unescape(back))) == ids(page)
+
+
+def test_an_item_is_found_by_its_id(client: TestClient) -> None:
+    answer = client.get(GRID, params={"item": "p07-cn"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/items/pictures/16")
+    assert client.get(GRID, params={"item": HOSTILE}).status_code == 404
+    assert HOSTILE not in client.get(GRID, params={"item": HOSTILE}).text
+
+
+@pytest.mark.parametrize("number", ["0", "61", "-1", "x", "1e3", "99999999999"])
+def test_a_number_that_no_item_has_is_not_there(client: TestClient, number: str) -> None:
+    assert client.get(f"{GRID}/{number}").status_code in (404, 422)
+
+
+def test_an_item_tells_what_people_and_judges_said(client: TestClient) -> None:
+    page = get(client, f"{GRID}/1")
+    assert "How usual is it?" in page
+    assert "有多常见？" in page
+    assert page.count('class="pool-chart"') == 2
+    table = re.findall(r"<tr><th scope=\"row\"><bdi>us</bdi></th>(.*?)</tr>", page)[0]
+    assert re.findall(r'class="num">([^<]*)<', table) == ["0", "0", "1", "1", "1", "3", "4.00"]
+    assert "acme/large" in page
+    assert re.findall(r'<td class="tone-0"><bdi>1</bdi>', page)
+    assert "as seen" in page
+
+
+def test_judgments_without_a_rating_have_words_and_no_number(client: TestClient) -> None:
+    refused = get(client, f"{GRID}/7")
+    assert "p03-us" in refused
+    assert re.findall(r'<td class="without"><bdi>refused</bdi>', refused)
+    assert "The tilt" not in refused
+    assert "no judge gave a rating" in refused
+    assert not re.search(r"\bnan\b", refused, re.IGNORECASE)
+
+
+def test_hostile_texts_are_inert(client: TestClient) -> None:
+    for address in (f"{GRID}?text=p02", f"{GRID}/5", f"{GRID}/8", f"{GRID}?view=pairs&text=p02"):
+        page = get(client, address)
+        assert "<script>alert" not in page
+        assert "<img src=x" not in page
+        assert ">49<" not in page
+    assert "&lt;script&gt;alert(2)" in get(client, f"{GRID}/5")
+    assert "no: &lt;img" in get(client, f"{GRID}/8")
+    sent = client.get(GRID, params={"text": '"><script>alert(1)</script>'}).text
+    assert "<script>alert" not in sent
+
+
+def test_nothing_in_a_page_needs_what_the_policy_forbids(client: TestClient) -> None:
+    for address in (GRID, f"{GRID}/1"):
+        page = get(client, address)
+        assert " style=" not in page
+        assert "<style" not in page
+        assert "data:" not in page
+        assert not re.search(r"<script(?! src=)", page)
+        assert not re.search(r"\son[a-z]+=\"", page)
+
+
+def test_every_page_is_there_in_chinese(client: TestClient) -> None:
+    english = {value for key, value in catalogue("en").items() if key.startswith("room_items.") and "{" not in value}
+    for address in (f"{GRID}?lang=zh", f"{GRID}/1?lang=zh", f"{GRID}?view=pairs&lang=zh"):
+        page = get(client, address)
+        assert 'lang="zh-Hans"' in page
+        for sentence in english:
+            assert len(sentence) < 12 or html.escape(sentence) not in page, sentence
+
+
+def test_a_reply_of_one_judge_is_shown_on_request_where_there_are_many(tmp_path: Path) -> None:
+    rows = [f"a,m{judge},c{n},{1 + n % 5},said {judge} {n}" for judge in range(3) for n in range(40)]
+    (tmp_path / "judgments.csv").write_text("item_id,judge,condition,rating,raw\n" + "\n".join(rows) + "\n")
+    (tmp_path / "ratings.csv").write_text(
+        "item_id,rater_id,pool,rating\n"
+        + "\n".join(f"{i},{p}{r},{p},{1 + r}" for i in "ab" for p in "xy" for r in range(5))
+    )
+    client = visiting(view([tmp_path]))
+    slug = view([tmp_path]).shelves[0].slug
+    page = get(client, f"/items/{slug}/1")
+    assert "said 1 7" not in page
+    (chosen,) = [html.unescape(found) for found in re.findall(r'href="([^"]*replies=[^"]*m1[^"]*)"', page)]
+    told = get(client, chosen)
+    assert "said 1 7" in told
+    assert "said 0 7" not in told
+
+
+def test_an_audit_alone_says_that_single_raters_are_not_in_it(world: Library, tmp_path: Path) -> None:
+    folder = world.shelves[0].folder
+    audit(folder, world.runs[0].folder, draws=0, permutations=1, decomposition_draws=0).save(tmp_path / "audit")
+    library = view([tmp_path / "audit"])
+    client = visiting(library)
+    slug = library.shelves[0].slug
+    assert len(ids(get(client, f"/items/{slug}?sort=tilt"))) == 48
+    page = get(client, f"/items/{slug}/1")
+    assert "not the ratings of single raters" in page
+    assert "Consensus 4.00" in page
+
+
+def test_a_run_alone_has_ids_and_what_judges_said(world: Library) -> None:
+    library = view([world.runs[0].folder])
+    client = visiting(library)
+    slug = library.shelves[0].slug
+    page = get(client, f"/items/{slug}?sort=refused")
+    assert ids(page)[0] == "p03-us"
+    assert "no pool rated this question here" in page
+    assert "acme/large" in get(client, f"/items/{slug}/1")
+
+
+def test_items_alone_are_shown_without_any_number(tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text("item_id,text\na,Tea\nb,Rice\n")
+    library = view([tmp_path])
+    client = visiting(library)
+    slug = library.shelves[0].slug
+    assert ids(get(client, f"/items/{slug}?text=rice")) == ["b"]
+    assert "Nobody rated this item" in get(client, f"/items/{slug}/1")
+
+
+def test_a_shelf_without_anything_is_a_page(tmp_path: Path) -> None:
+    shelf = Shelf(
+        "none", "none", "corpus", tmp_path, None, pl.DataFrame({"item_id": []}, schema={"item_id": pl.String})
+    )
+    assert "0 items" in get(visiting(Library((shelf,))), "/items/none")

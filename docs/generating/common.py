@@ -12,21 +12,23 @@ import voirdire
 HERE = Path(__file__).resolve().parents[1]
 SOURCE = Path(voirdire.__file__).parent
 ENTITY = re.compile(r"&(?=#?\w+;)")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 CODE = re.compile(r"(``.*?``|`[^`]*`)")
 
 
 def plain(sentence: str) -> str:
-    r"""A sentence as Markdown shows it letter by letter; what stands in backquotes is code already.
+    r"""A sentence as Markdown shows it letter by letter; options are code, and so is what stands in backquotes.
 
-    >>> plain("all (*), <b> and `a*b`")
-    'all (\\*), &lt;b> and `a*b`'
+    >>> plain("all (*), <b> and `a*b`; see --lang")
+    'all (\\*), &lt;b> and `a*b`; see `--lang`'
     """
     parts = CODE.split(sentence)
     return "".join(part if part.startswith("`") else _escaped(part) for part in parts)
 
 
 def _escaped(text: str) -> str:
-    return ENTITY.sub("&amp;", text).replace("<", "&lt;").replace("*", r"\*")
+    escaped = ENTITY.sub("&amp;", text).replace("<", "&lt;").replace("*", r"\*")
+    return OPTION.sub(r"`\g<0>`", escaped)
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -79,6 +79,21 @@ class TestTheState:
         assert look(tmp_path).state == "idle"
 
 
+def test_a_run_that_ends_during_a_look_is_not_called_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = begun(tmp_path)
+    real = Tally.look
+
+    def look_and_end(tally: Tally, seconds: float):
+        found = real(tally, seconds)
+        if not ended:
+            ended.append(run.__exit__(None, None, None))
+        return found
+
+    ended: list[None] = []
+    monkeypatch.setattr(Tally, "look", look_and_end)
+    assert look(tmp_path).state == "stopped"
+
+
 def test_lines_by_judge_condition_language_and_question(tmp_path: Path) -> None:
     go(plan_of(corpus(tmp_path / "c")), tmp_path / "run", failing_first)
     now = look(tmp_path)

@@ -217,8 +217,13 @@ class RunWatch:
         with self._lock:
             if self._seen is not None and self._clock() - self._seen[0] < self._fresh and self._seen[1].counted.whole:
                 return self._seen[1]
-            writer = writer_of(self.folder)
-            now = RunNow(self._tally.look(seconds), writer and writer_of(self.folder), self._wall())
+            writer, counted = writer_of(self.folder), self._tally.look(seconds)
+            if writer is not None and writer_of(self.folder) is None:
+                writer, counted = (
+                    None,
+                    self._tally.look(seconds),
+                )  # it ended meanwhile: what it wrote last is to be seen
+            now = RunNow(counted, writer, self._wall())
             self._seen = (self._clock(), now)
             return now
 

@@ -141,7 +141,7 @@ def writer_of(folder: Path) -> int | None:
     import fcntl
 
     try:
-        with (folder / LOCK).open("r+") as lock:
+        with (folder / LOCK).open("r") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except OSError:

@@ -87,7 +87,7 @@ class World:
         while time.monotonic() < until:
             if (self.folder / "run.toml").is_file() and reached(told := self.status()):
                 return told
-            time.sleep(0.02)
+            time.sleep(0.05)
         raise AssertionError((self.place / "log").read_text())
 
     def status(self) -> dict[str, Any]:

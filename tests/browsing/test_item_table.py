@@ -104,6 +104,8 @@ def test_a_judge_on_another_scale_has_no_tilt() -> None:
     assert both["tilt"][0] == both["tilt.1"][0] == pytest.approx(1 - 2.5)
     alone = item_numbers(2, pools, said_of_rows(rows[:1], items, rank_only={"m"}), (0, 1))
     assert alone["tilt.why"].to_list() == ["other_scale"] * 2
+    assert alone["disagreement.why"].to_list() == ["other_scale", "not_judged"]
+    assert both["tilt.why"].to_list() == [None, "not_judged"]
 
 
 def test_labels_have_a_distance_and_no_mean() -> None:

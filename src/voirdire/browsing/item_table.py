@@ -146,7 +146,9 @@ def _disagreement(size: int, said: Said, means: Array, *, nominal: bool) -> dict
     """Standard deviation (n - 1) over the means of judges that answer on the question's scale."""
     if nominal:
         return _nothing("disagreement", size, "no_order")
-    means = means[said.comparable()]
+    comparable = said.comparable()
+    foreign = ~np.isnan(means[~comparable]).all(0) if not comparable.all() else np.zeros(size, dtype=bool)
+    means = means[comparable]
     known = ~np.isnan(means)
     n = known.sum(0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -155,8 +157,11 @@ def _disagreement(size: int, said: Said, means: Array, *, nominal: bool) -> dict
         spread = np.where(n >= 2, np.sqrt(squares / (n - 1)), np.nan)
     spread = np.where(spread <= TIE, 0.0, spread)
     column = _number(spread)
-    why = pl.select(pl.when(column.is_not_null()).then(None).otherwise(_pick(n == 0, "not_judged", "one_judge")))
-    return {"disagreement": column, "disagreement.why": why.to_series()}
+    reasons = np.select([n >= 2, n == 1, foreign], [0, 1, 2], 3)
+    return {
+        "disagreement": column,
+        "disagreement.why": _reasons(reasons, ("", "one_judge", "other_scale", "not_judged")),
+    }
 
 
 def _of_both(size: int, pools: ItemPools | None, said: Said | None, pair: Pair | None) -> dict[str, pl.Series]:
@@ -168,9 +173,10 @@ def _of_both(size: int, pools: ItemPools | None, said: Said | None, pair: Pair |
         return columns | {f"tilt.{j}": _none(size, pl.Float64) for j in judges}
     by_judge, overall = tilts(pools, said, pair)
     compared = pools.arrays.has[pair[0]] & pools.arrays.has[pair[1]]
-    why = _pick(~compared, "no_consensus", "not_judged")
+    answered = ~np.isnan(judge_means(said)).all(0)
+    reasons = np.select([~np.isnan(overall), ~compared, answered], [0, 1, 2], 3)
     columns = {"tilt": _number(overall)}
-    columns["tilt.why"] = pl.select(pl.when(columns["tilt"].is_null()).then(why)).to_series()
+    columns["tilt.why"] = _reasons(reasons, ("", "no_consensus", "other_scale", "not_judged"))
     columns |= {f"tilt.{j}": _number(by_judge[j]) for j in range(len(said.judges))}
     most = np.where(np.isnan(by_judge), -1.0, np.abs(by_judge)).argmax(0)
     leaning = by_judge[most, np.arange(size)]
@@ -236,8 +242,9 @@ def _why(missing: pl.Series, reason: str) -> pl.Series:
     return pl.select(pl.when(missing).then(pl.lit(reason))).to_series()
 
 
-def _pick(first: Mask, reason: str, otherwise: str) -> pl.Series:
-    return pl.select(pl.when(pl.Series(first)).then(pl.lit(reason)).otherwise(pl.lit(otherwise))).to_series()
+def _reasons(places: npt.NDArray[np.int64], names: Sequence[str]) -> pl.Series:
+    """The reasons by their places among ``names``; the empty one is none."""
+    return pl.Series([name or None for name in names], dtype=pl.String).gather(places)
 
 
 def item_facts(table: pl.DataFrame, slicing: Sequence[str], searched: Sequence[str]) -> pl.DataFrame:

@@ -168,6 +168,10 @@ def _add_cell(coded: CodedQuestion, cell: int, here: npt.NDArray[np.bool_], at: 
     """Add what one cell says to the weights (I, L) of its judge."""
     codes = coded.codes[cell][here]
     rated = codes >= 0
+    if codes.shape[1] == 1:
+        only = rated[:, 0]
+        weights[at[here][only], codes[only, 0]] += 1.0
+        return
     each = np.repeat((1.0 / np.maximum(rated.sum(1), 1))[:, None], codes.shape[1], axis=1)
     rows = np.repeat(at[here][:, None], codes.shape[1], axis=1)
     np.add.at(weights, (rows[rated], codes[rated].astype(np.int64)), each[rated])

@@ -24,7 +24,7 @@ from voirdire.reporting.words import Words
 from voirdire.scales import Scale
 from voirdire.texts import has, text
 from voirdire.web.room.items_marks import Strip, bars_of, bars_of_levels, colour, place_on, plain, said_number, tone
-from voirdire.web.room.items_view import Cards, Fact, Worded
+from voirdire.web.room.items_view import MOST_BARS, Cards, Fact, Worded
 from voirdire.web.room.service import Room
 from voirdire.web.room.thumbnails import can_be_shown, thumbnails_of
 
@@ -46,7 +46,11 @@ class CellShown:
 
 @dataclass(frozen=True, slots=True)
 class JudgeShown:
-    """A judge's ratings as a table. rows : (name, cells); columns : their names, one empty name where there is one"""
+    """A judge's ratings as a table.
+
+    rows : (name, cells); columns : their names, one empty name where there is one
+    tilt : in words; other_scale : it answers on a scale that nobody declared
+    """
 
     judge: str
     mean: str
@@ -55,6 +59,8 @@ class JudgeShown:
     rows: tuple[tuple[str, tuple[CellShown | None, ...]], ...]
     missing: int
     count: int
+    tilt: str = ""
+    other_scale: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +139,7 @@ def item_fields(room: Room, cards: Cards, item: Item, number: int, replies: str)
         "columns": columns,
         "replies": [shown for one in found for shown in _replies(one, replies, cards.lang)],
         "several": len(found) > 1,
+        "nowhere": cards.nowhere,
         "without_corpus": numbers.shelf.corpus is None,
     }
 
@@ -179,9 +186,9 @@ def _question(cards: Cards, answers: QuestionAnswers, number: int) -> QuestionSh
     width = None if ends is None else ends[1] - ends[0]
     main = answers.question.id == cards.asked.question
     pools = tuple(_pool(cards, k, pool, width, ends) for k, pool in enumerate(answers.pools) if pool.has)
-    judged_ends = _ends(scale)
-    judges = tuple(_judge(cards, judge, scale, judged_ends) for judge in answers.judges)
     row = cards.frame.row(number - 1, named=True) if main else {}
+    foreign = _other_scale(cards, answers.question.id)
+    judges = tuple(_judge(cards, judge, scale, row, foreign) for judge in answers.judges)
     return QuestionShown(
         answers.question.id,
         tuple(Worded("" if code == "und" else code, said) for code, said in answers.question.text.items()),
@@ -233,7 +240,14 @@ def _pool(cards: Cards, k: int, pool: PoolAnswers, width: float | None, ends: tu
     return PoolShown(pool.pool, colour(k), strip, levels, consensus, "" if pool.n is None else str(pool.n))
 
 
-def _judge(cards: Cards, judge: JudgeAnswers, scale: Scale, ends: tuple[float, float] | None) -> JudgeShown:
+def _other_scale(cards: Cards, question: str) -> frozenset[str]:
+    """The judges that answer on a scale that nobody declared."""
+    said = cards.numbers.judged(question).said
+    return frozenset() if said is None else said.rank_only
+
+
+def _judge(cards: Cards, judge: JudgeAnswers, scale: Scale, row: dict[str, Any], foreign: frozenset[str]) -> JudgeShown:
+    ends = None if judge.judge in foreign else _ends(scale)
     width = None if ends is None else ends[1] - ends[0]
     cells = {name: _cell(cards, name, answers, scale, ends) for name, answers in judge.conditions.items()}
     columns, rows = _arranged(cells)
@@ -246,15 +260,20 @@ def _judge(cards: Cards, judge: JudgeAnswers, scale: Scale, ends: tuple[float, f
         shares=", ".join(f"{n}: {s:.0%}" for n, s in zip(names, shares, strict=True)),
     )
     strip = Strip(judge.judge, -1, said, bars_of(shares, names), None, (), mean)
-    return JudgeShown(judge.judge, mean, strip, columns, rows, judge.without_rating, len(values) + judge.without_rating)
+    missing = judge.without_rating
+    tilt = cards.tilt_words(row, judge.judge)
+    return JudgeShown(
+        judge.judge, mean, strip, columns, rows, missing, len(values) + missing, tilt, judge.judge in foreign
+    )
 
 
 def _spread(values: Sequence[float], scale: Scale) -> tuple[list[float], list[str]]:
     levels = scale.level_values
-    if not levels or len(levels) > 24 or not values:
+    on_levels = all(min(abs(value - level) for level in levels) < 1e-9 for value in values) if levels else False
+    if not on_levels or len(levels) > MOST_BARS or not values:
         return [], []
     names = list(scale.labels or (plain(value) for value in levels))
-    return [sum(abs(value - level) < 0.5 for value in values) / len(values) for level in levels], names
+    return [sum(abs(value - level) < 1e-9 for value in values) / len(values) for level in levels], names
 
 
 def _cell(

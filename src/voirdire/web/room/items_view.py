@@ -64,7 +64,9 @@ class Cards:
         self.asked = asked
         self.lang = lang
         self.pools = numbers.pools(asked.question)
-        self.judges = numbers.judged(asked.question).judges
+        judged = numbers.judged(asked.question)
+        self.judges = judged.judges
+        self.other_scale = frozenset() if judged.said is None else judged.said.rank_only
         self.frame = numbers.frame(asked.question, asked.pair)
 
     def of(self, places: Iterable[int]) -> list[Card]:
@@ -124,14 +126,17 @@ class Cards:
 
     def strips(self, row: dict[str, Any]) -> tuple[Strip, ...]:
         """A line for each pool, at most four (those of the pair first), and one for the judges."""
-        lines = [] if self.pools is None else [self._pool(self.pools, k, row) for k in self._shown(self.pools)]
+        lines = [] if self.pools is None else [self._pool(self.pools, k, row) for k in self._shown(self.pools, row)]
         judged = self._judges(row)
         return (*lines, *([judged] if judged else []))
 
-    def _shown(self, pools: ItemPools) -> list[int]:
+    def _shown(self, pools: ItemPools, row: dict[str, Any]) -> list[int]:
+        """Of many pools those of the pair, or those that are widest apart where items are ordered by that."""
         count = len(pools.pools)
         if count <= MOST_STRIPS or self.asked.pair is None:
             return list(range(min(count, MOST_STRIPS)))
+        if self.asked.order.by == "widest" and row["widest.a"] is not None:
+            return [row["widest.a"], row["widest.b"]]
         return list(self.asked.pair)
 
     def _pool(self, pools: ItemPools, k: int, row: dict[str, Any]) -> Strip:
@@ -148,7 +153,7 @@ class Cards:
         return Strip(name, colour(k), said, bars_of(shares, names), mark, (), value)
 
     def _judges(self, row: dict[str, Any]) -> Strip | None:
-        means = [(name, row.get(f"mean.{j}")) for j, name in enumerate(self.judges)]
+        means = [(name, row.get(f"mean.{j}")) for j, name in enumerate(self.judges) if name not in self.other_scale]
         known = [(name, mean) for name, mean in means if mean is not None]
         if not known:
             return None
@@ -160,16 +165,28 @@ class Cards:
         return Strip(self.said("judges"), -1, said, (), None, ticks, said_number(middle, self.width))
 
     def facts(self, row: dict[str, Any]) -> tuple[Fact, ...]:
-        """The gap of the chosen pair, the widest one where there are more, the tilt, and the disagreement of judges."""
-        found = [self._gap(row)]
-        if self.pools is not None and len(self.pools.pools) > 2:
-            found.append(self._widest(self.pools, row))
-        if self.judges:
-            found += [self._tilt(row), *self._most(row)]
-            if len(self.judges) > 1:
-                value = said_number(row["disagreement"], self.width)
-                found.append(Fact(self.said("number.disagreement"), value, self.why(row, "disagreement")))
+        """The gap of the chosen pair, the widest one where there are more, the tilt, and the disagreement of judges.
+
+        What no item can have (see ``nowhere``) is left out.
+        """
+        found: list[Fact] = []
+        if self.asked.pair is not None and self.pools is not None:
+            found.append(self._gap(row))
+            if len(self.pools.pools) > 2:
+                found.append(self._widest(self.pools, row))
+            if self.judges:
+                found += [self._tilt(row), *self._most(row)]
+        if len(self.judges) > 1 and not (self.pools is not None and self.pools.scale.nominal):
+            value = said_number(row["disagreement"], self.width)
+            found.append(Fact(self.said("number.disagreement"), value, self.why(row, "disagreement")))
         return tuple(found)
+
+    @property
+    def nowhere(self) -> str:
+        """Why no item of the shelf has a gap, in words; empty where some may have one."""
+        if self.pools is None:
+            return self.said("why.no_pools")
+        return self.said("why.one_pool") if self.asked.pair is None else ""
 
     def _gap(self, row: dict[str, Any]) -> Fact:
         signed = self.pools is not None and not self.pools.scale.nominal
@@ -201,6 +218,12 @@ class Cards:
     def _tilt_width(self) -> float | None:
         return 1 if self.pools is not None and self.pools.scale.nominal else self.width
 
+    def tilt_words(self, row: dict[str, Any], judge: str) -> str:
+        """The tilt of one judge on an item, in words; empty where it has none."""
+        name = f"tilt.{self.judges.index(judge)}" if judge in self.judges else ""
+        value = said_number(row.get(name), self._tilt_width, signed=True)
+        return self.said("tilt_is", value=value) if value else ""
+
     def _nearer(self, tilt: float | None) -> str:
         if self.pools is None or self.asked.pair is None or not tilt:
             return ""
@@ -210,7 +233,8 @@ class Cards:
         if len(self.judges) < 2 or row["tilt_most"] is None:
             return
         value = said_number(row["tilt_most"], self._tilt_width, signed=True)
-        yield Fact(self.said("number.tilt_most"), value, more=self.judges[row["tilt_most.judge"]])
+        more = self.judges[row["tilt_most.judge"]] if row["tilt_most"] else ""
+        yield Fact(self.said("number.tilt_most"), value, more=more)
 
 
 def _shares(pools: ItemPools, k: int, place: int) -> tuple[list[float], list[str]]:

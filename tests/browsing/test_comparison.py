@@ -180,8 +180,8 @@ def test_other_definitions_share_no_row(plain: Side, tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_without_tables_values_stand_alone(plain: Side, tmp_path: Path) -> None:
-    second = side(tmp_path, made(), compared=False)
+def test_without_tables_values_stand_alone(plain: Side) -> None:
+    second = replace(plain, compared=None)
     comparison = compare(plain, second, QUESTION)
     assert comparison.lacking == (second,)
     found = line(comparison, "mae", "m", pool="us")

@@ -99,6 +99,7 @@ class Comparison:
     alone : rows that the first and the second audit have without a counterpart
     items : of the slice, in both audits, in the first alone, in the second alone; None without tables
     lacking : the sides without item-level tables
+    judges : names of the judges of both
     """
 
     choice: Choice
@@ -107,6 +108,7 @@ class Comparison:
     alone: tuple[int, int]
     items: tuple[int, int, int] | None
     lacking: tuple[Side, ...] = ()
+    judges: tuple[str, ...] = ()
 
 
 def compare(
@@ -125,19 +127,20 @@ def compare(
     materials : the question of both sides as arrays, where they are at hand
     """
     rows, alone = _matched(first, second, choice)
+    judges = (*first.judges, *second.judges)
     shown = rows[:most]
     held = materials or (first.material(choice.question), second.material(choice.question))
     differing = [differences_of(a, b) for a, b in shown]
     if held[0] is None or held[1] is None:
         lacking = tuple(side for side, known in zip((first, second), held, strict=True) if known is None)
         found = [Difference(why="definition" if differs else "no_tables") for differs in differing]
-        return Comparison(choice, _lines(shown, differing, found), len(rows) - len(shown), alone, None, lacking)
+        return Comparison(choice, _lines(shown, differing, found), len(rows) - len(shown), alone, None, lacking, judges)
     pairing = Pairing(held[0], held[1], choice.slice, seed=seed, draws=draws)
     same = [(a, b) for (a, b), differs in zip(shown, differing, strict=True) if not differs]
     made = iter(pairing.differences([(_spot(a), _spot(b), a.value, b.value) for a, b in same]))
     found = [Difference(why="definition") if differs else next(made) for differs in differing]
     items = (len(pairing.common), *pairing.only)
-    return Comparison(choice, _lines(shown, differing, found), len(rows) - len(shown), alone, items)
+    return Comparison(choice, _lines(shown, differing, found), len(rows) - len(shown), alone, items, (), judges)
 
 
 def differences_of(first: Row, second: Row) -> tuple[tuple[str, str, str | None, str | None], ...]:

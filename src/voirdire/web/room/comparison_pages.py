@@ -18,7 +18,7 @@ from voirdire.reporting.access import View
 from voirdire.reporting.words import Words
 from voirdire.texts import text
 from voirdire.web.pages import ui_language
-from voirdire.web.room.comparison_view import shown
+from voirdire.web.room.comparison_view import judge_name, shown
 from voirdire.web.room.pages import address, room_page
 from voirdire.web.room.service import Room, room_of
 
@@ -190,6 +190,7 @@ def _choices(asked: Asked, lang: str) -> list[Select]:
     found, query = asked.offer, asked.query
     pools = tuple(pool["name"] for pool in asked.first.profile.meta["pools"])
     words = Words(lang, pools)
+    known = frozenset((*asked.first.judges, *asked.second.judges))
 
     def t(key: str) -> str:
         return text(f"room_compare.{key}", lang)
@@ -198,7 +199,7 @@ def _choices(asked: Asked, lang: str) -> list[Select]:
         return Select(name, t(f"choose.{name}"), query[name], tuple(options))
 
     def judges(place: int) -> list[tuple[str, str]]:
-        return [("", t("every_judge")), *((name, words.group(name)) for name in found.judges[place])]
+        return [("", t("every_judge")), *((name, judge_name(name, words, known)) for name in found.judges[place])]
 
     def conditions(place: int) -> list[tuple[str, str]]:
         named = [(name, words.condition(name)) for name in found.conditions[place] if name != "*"]

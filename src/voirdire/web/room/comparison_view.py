@@ -50,7 +50,8 @@ def shown(comparison: Comparison, first: Side, lang: str) -> list[Shown]:
     """Every row in words."""
     words = Words(lang, tuple(pool["name"] for pool in first.profile.meta["pools"]))
     width = width_of(first.profile, comparison.choice.question)
-    rows = [_shown(line, words, width) for line in comparison.lines]
+    known = frozenset(comparison.judges)
+    rows = [_shown(line, words, width, known) for line in comparison.lines]
     begins = [place for place, row in enumerate(rows) if place == 0 or row.statistic != rows[place - 1].statistic]
     return [replace(row, group=f"n{place}" if place in begins else "") for place, row in enumerate(rows)]
 
@@ -64,7 +65,7 @@ def width_of(profile: Profile, question: str) -> float | None:
     return None if low is None or high is None else float(high - low)
 
 
-def _shown(line: Line, words: Words, width: float | None) -> Shown:
+def _shown(line: Line, words: Words, width: float | None, known: frozenset[str]) -> Shown:
     row, found = line.first, line.difference
     name = words.statistic(row.statistic, row.params)
     more = words.params(row.params) if name == words.statistic(row.statistic) else ""
@@ -77,7 +78,7 @@ def _shown(line: Line, words: Words, width: float | None) -> Shown:
         help=words.help(row.statistic, row.params),
         group="",
         pools=" / ".join(View.clean(pool) for pool in (row.pool, row.pool_b) if pool),
-        judge=_judge(line, words),
+        judge=_judge(line, words, known),
         first=number_of(line.first, words, width),
         second=number_of(line.second, words, width),
         joint=_joint(line, words, width),
@@ -90,12 +91,19 @@ def _shown(line: Line, words: Words, width: float | None) -> Shown:
     )
 
 
-def _judge(line: Line, words: Words) -> str:
+def _judge(line: Line, words: Words, known: frozenset[str]) -> str:
     first, second = (
-        " · ".join(part for part in (words.group(row.judge), _condition(row, words)) if part) if row.judge else ""
+        " · ".join(part for part in (judge_name(row.judge, words, known), _condition(row, words)) if part)
+        if row.judge
+        else ""
         for row in (line.first, line.second)
     )
     return first if first == second else f"{first} → {second}"
+
+
+def judge_name(name: str, words: Words, known: frozenset[str]) -> str:
+    """A judge, or judges together (all, those of a level of a covariate), in words; known : names of judges."""
+    return words.judge(name) if name in known else words.group(name)
 
 
 def _condition(row: Row, words: Words) -> str:

@@ -1,0 +1,44 @@
+"""Small audits, opened side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+from tests.browsing.pairs import made, side
+
+from voirdire.browsing.library import Audit, Library
+from voirdire.corpus.corpus import Corpus, Judgments
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+JUDGES = {"steady": 0.3, "low": -0.6, HOSTILE: 0.35, "high": 0.9}
+
+
+def covered(given: tuple[Corpus, Judgments]) -> tuple[Corpus, Judgments]:
+    """The same with a covariate of the judges and a culture of the items, hostile too."""
+    corpus, judgments = given
+    items = corpus.items.with_columns(culture=pl.Series([("us", HOSTILE)[n % 2] for n in range(corpus.items.height)]))
+    judges = judgments.judges.with_columns(origin=pl.Series(["us", "us", HOSTILE, HOSTILE]))
+    return replace(corpus, items=items), replace(judgments, judges=judges, covariates=("origin",))
+
+
+def library(folder: Path) -> Library:
+    """Three audits: one, a new version on fewer items, and one without item-level tables."""
+    audits = []
+    for name, given in (
+        ("first", covered(made(range(46), judges=JUDGES))),
+        ("second", covered(made(range(4, 46), judges={**JUDGES, "steady": 0.9}, noise=1, lost={"low": (7,)}))),
+    ):
+        (folder / name).mkdir()
+        opened = side(folder / name, given)
+        audits.append(Audit(name, HOSTILE if name == "second" else name, folder / name, opened.profile))
+    (folder / "bare").mkdir()
+    return Library((), (), (*audits, Audit("bare", "bare", folder / "bare", audits[0].profile)))
+
+
+def single(folder: Path) -> Library:
+    """One audit of one pool."""
+    corpus, judgments = made(range(8))
+    kept = replace(corpus, pools=("us",), ratings=corpus.ratings.filter(pl.col("pool") == "us"))
+    return Library((), (), (Audit("alone", "alone", folder, side(folder, (kept, judgments)).profile),))

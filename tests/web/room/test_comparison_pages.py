@@ -1,0 +1,181 @@
+"""The pages of two audits side by side and of judges against every pool."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import polars as pl
+import pytest
+from starlette.testclient import TestClient
+from tests.web.room.compare_world import HOSTILE, library, single
+
+from voirdire.browsing.library import Library
+from voirdire.web.room.application import make_room
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return library(tmp_path_factory.mktemp("audits"))
+
+
+@pytest.fixture(scope="module")
+def client(opened: Library) -> TestClient:
+    return TestClient(make_room(opened), base_url="http://127.0.0.1")
+
+
+def words(page: str) -> str:
+    """The page without its tags, blanks made one."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
+
+
+def test_two_audits_stand_side_by_side(client: TestClient) -> None:
+    page = client.get("/compare")
+    assert page.status_code == 200
+    said = words(page.text)
+    assert "Items in both audits: 42. Only in the first: 4; only in the second: 0." in said
+    assert "42 in both, of 46 and 42" in said
+    assert "41 in both, of 46 and 41" in said
+    assert re.search(r"[+−]\d\.\d{3} \[[+−]?\d\.\d{3}, [+−]?\d\.\d{3}\] 0 is outside", said)
+    assert "no difference: a fit or test, not sums over items" in said
+    assert "nan" not in said.lower().replace("cannot", "")
+
+
+def test_names_are_inert(client: TestClient) -> None:
+    for address in ("/compare", "/leaderboard/first?sort=us", f"/compare?first_judge={HOSTILE}&question={HOSTILE}"):
+        page = client.get(address).text
+        assert HOSTILE not in page
+        assert "&lt;img" in page
+        assert "style=" not in page
+        assert "<script" not in page
+
+
+def test_both_languages_say_the_same_numbers(client: TestClient) -> None:
+    for address in ("/compare", "/leaderboard/first?sort=cn"):
+        numbers = []
+        for lang in ("en", "zh"):
+            page = client.get(address, params={"lang": lang, "sort": "cn"}).text
+            numbers.append(re.findall(r"[+−]?\d\.\d\d", page))
+        assert numbers[0] == numbers[1]
+        assert len(numbers[0]) > 20
+    assert "第二减第一" in client.get("/compare?lang=zh").text
+
+
+def test_exchanged_sides_are_a_link(client: TestClient) -> None:
+    page = client.get("/compare", params={"first": "first", "second": "second", "first_judge": "steady", "lang": "en"})
+    found = re.search(r'href="(/compare\?[^"]*)">Exchange', page.text)
+    assert found is not None
+    link = found.group(1).replace("&amp;", "&")
+    assert link.startswith("/compare?first=second&second=first")
+    back = client.get(link).text
+    forth = re.findall(r'class="apart">([+−])(\d\.\d+)', page.text)
+    assert len(forth) > 2
+    turned = [("+−"[sign == "+"], size) for sign, size in re.findall(r'class="apart">([+−])(\d\.\d+)', back)]
+    assert turned == forth
+
+
+def test_the_same_on_both_sides_asks_for_a_choice(client: TestClient) -> None:
+    said = words(client.get("/compare?first=first&second=first").text)
+    assert "Both sides are the same audit" in said
+    two = client.get("/compare?first=first&second=first&first_judge=steady&second_judge=low").text
+    assert "steady → low" in words(two)
+    conditions = client.get("/compare?first=first&second=first&first_condition=c0&second_condition=c1").text
+    assert "steady · c0 → steady · c1" in words(conditions)
+
+
+def test_without_item_tables_the_page_says_what_to_do(client: TestClient) -> None:
+    said = words(client.get("/compare?first=first&second=bare").text)
+    assert "bare has no item-level tables" in said
+    assert "without --no-compared" in said
+    assert "no difference: an audit has no item-level tables" in said
+
+
+def test_values_of_another_audit_are_told(client: TestClient) -> None:
+    said = words(client.get("/compare?first=first&second=second&first_judge=nobody&slice=all").text)
+    assert "These audits do not have: nobody." in said
+    assert client.get("/compare?first=other").status_code == 404
+
+
+def test_the_table_of_differences(client: TestClient) -> None:
+    file = client.get("/compare/differences.csv?first=first&second=second&statistic=every")
+    assert file.headers["content-type"].startswith("text/csv")
+    assert 'filename="differences-first-second.csv"' in file.headers["content-disposition"]
+    frame = pl.read_csv(io.StringIO(file.text), infer_schema_length=None)
+    mae = frame.filter(statistic="mae", pool="us", judge="steady").row(0, named=True)
+    assert mae["difference"] == pytest.approx(mae["second_same_items"] - mae["first_same_items"])
+    assert mae["low"] < mae["difference"] < mae["high"]
+
+
+def test_every_pool_has_its_column_and_any_orders(client: TestClient) -> None:
+    page = client.get("/leaderboard/first?lang=en")
+    assert page.status_code == 200
+    said = words(page.text)
+    for column in ("MAE, us", "MAE, cn", "Delta, us / cn", "T, us / cn", "origin"):
+        assert column in said
+    for row in ("One left-out rater", "Noise floor", "always 4", "mid-point of us / cn"):
+        assert row in said
+    assert "In the order of the audit, which ranks nobody" in said
+    by_us, by_cn = (client.get(f"/leaderboard/first?sort={pool}&lang=en").text for pool in ("us", "cn"))
+    assert by_us.count('aria-sort="ascending"') == by_cn.count('aria-sort="ascending"') == 1
+    assert "from the row above" in by_us
+
+
+def test_order_and_what_is_not_told_apart(client: TestClient, opened: Library) -> None:
+    page = client.get("/leaderboard/first?sort=us&lang=en").text
+    body = page[page.index("<tbody>") : page.index("</tbody>")]
+    profile = opened.audit("first").profile
+    errors = {name: profile.get("mae", pool="us", judge=name, condition="*").value for name in profile.meta["judges"]}
+    places = [page.index(f"<bdi>{name.replace('<', '&lt;').replace('>', '&gt;')}</bdi>") for name in
+              sorted(errors, key=lambda name: errors[name] or 0)]  # fmt: skip
+    assert places == sorted(places)
+    assert "not told apart from the row above" in body
+    assert body.count('class="tied"') < 4
+    turned = client.get("/leaderboard/first?sort=us&first=last&lang=en").text
+    assert 'aria-sort="descending"' in turned
+    bare = client.get("/leaderboard/bare?sort=us&lang=en").text
+    assert "interval overlaps the row above" in bare
+    assert "Without item-level tables" in bare
+
+
+@pytest.mark.parametrize("asked", ["pools=us", "pools=us&pools=nobody", "pools=nobody"])
+def test_a_single_column_is_refused_and_every_pool_is_shown(client: TestClient, asked: str) -> None:
+    page = client.get(f"/leaderboard/first?{asked}&lang=en")
+    assert page.status_code == 422
+    said = words(page.text)
+    assert "One column alone is not shown." in said
+    assert "silently chooses whom the judges are to agree with" in said
+    assert "MAE, us" in said
+    assert "MAE, cn" in said
+    assert client.get(f"/leaderboard/first/judges.csv?{asked}").status_code == 400
+    assert client.get("/leaderboard/first?pools=us,cn").status_code == 200
+
+
+def test_an_audit_of_one_pool_has_no_leaderboard(tmp_path_factory: pytest.TempPathFactory) -> None:
+    alone = TestClient(make_room(single(tmp_path_factory.mktemp("alone"))), base_url="http://127.0.0.1")
+    page = alone.get("/leaderboard/alone?lang=en")
+    assert page.status_code == 422
+    assert "This audit has one pool (us)." in words(page.text)
+    assert "<table" not in page.text
+    assert alone.get("/leaderboard/alone/judges.csv").status_code == 400
+
+
+def test_covariates_stand_beside_with_their_reasons(client: TestClient) -> None:
+    said = words(client.get("/leaderboard/first?lang=en").text)
+    assert "Recommendation R2" in said
+    assert "Effect of a covariate on delta" in said
+    assert "not testable for judges in general" in said
+    assert "R2 added over items: judges" in said
+
+
+def test_the_table_of_judges(client: TestClient) -> None:
+    file = client.get("/leaderboard/first/judges.csv?sort=us")
+    frame = pl.read_csv(io.StringIO(file.text), infer_schema_length=None)
+    assert {"mae.us", "mae.us.low", "mae.cn", "delta.us.cn", "tilt.us.cn", "origin"} <= set(frame.columns)
+    assert set(frame["kind"]) == {"judge", "control"}
+    assert frame.filter(kind="judge")["mae.us"].is_sorted()
+
+
+def test_pages_without_audits() -> None:
+    empty = TestClient(make_room(Library()), base_url="http://127.0.0.1")
+    assert "No audit is open" in empty.get("/compare?lang=en").text
+    assert empty.get("/leaderboard/x").status_code == 404

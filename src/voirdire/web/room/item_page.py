@@ -139,7 +139,7 @@ def item_fields(room: Room, cards: Cards, item: Item, number: int, replies: str)
         "columns": columns,
         "replies": [shown for one in found for shown in _replies(one, replies, cards.lang)],
         "several": len(found) > 1,
-        "nowhere": cards.nowhere,
+        "notes": cards.notes,
         "without_corpus": numbers.shelf.corpus is None,
     }
 
@@ -193,7 +193,7 @@ def _question(cards: Cards, answers: QuestionAnswers, number: int) -> QuestionSh
         answers.question.id,
         tuple(Worded("" if code == "und" else code, said) for code, said in answers.question.text.items()),
         _scale_words(scale, cards.lang),
-        tuple(level.name for level in answers.pools[0].levels) if answers.pools else (),
+        next((tuple(level.name for level in pool.levels) for pool in answers.pools if pool.levels), ()),
         pools,
         judges,
         cards.facts(row) if main else (),

@@ -84,7 +84,7 @@ def grid(request: Request, slug: str) -> Response:
         without_filters=address(f"/items/{shelf.slug}", asked.query(numbers, filters=type(asked.filters)(), page=1)),
         views=_views(numbers, asked, shelf, lang),
         pair=_pair_names(numbers, asked),
-        nowhere=cards.nowhere,
+        notes=cards.notes,
         **_listed(cards, shown, asked, shelf),
     )
 

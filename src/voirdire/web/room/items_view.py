@@ -167,7 +167,7 @@ class Cards:
     def facts(self, row: dict[str, Any]) -> tuple[Fact, ...]:
         """The gap of the chosen pair, the widest one where there are more, the tilt, and the disagreement of judges.
 
-        What no item can have (see ``nowhere``) is left out.
+        What no item can have (see ``notes``) is left out.
         """
         found: list[Fact] = []
         if self.asked.pair is not None and self.pools is not None:
@@ -176,17 +176,28 @@ class Cards:
                 found.append(self._widest(self.pools, row))
             if self.judges:
                 found += [self._tilt(row), *self._most(row)]
-        if len(self.judges) > 1 and not (self.pools is not None and self.pools.scale.nominal):
+        if self._compared:
             value = said_number(row["disagreement"], self.width)
             found.append(Fact(self.said("number.disagreement"), value, self.why(row, "disagreement")))
         return tuple(found)
 
     @property
-    def nowhere(self) -> str:
-        """Why no item of the shelf has a gap, in words; empty where some may have one."""
-        if self.pools is None:
-            return self.said("why.no_pools")
-        return self.said("why.one_pool") if self.asked.pair is None else ""
+    def notes(self) -> list[str]:
+        """What no item of the shelf can have, and why: it is said once and not on every card."""
+        found = []
+        if self.pools is None or self.asked.pair is None:
+            reason = "no_pools" if self.pools is None else "one_pool"
+            found.append(self.said("no_gaps", why=self.said(f"why.{reason}")))
+        if len(self.judges) > 1 and not self._compared:
+            reason = "other_scale" if self.other_scale else "no_order"
+            found.append(self.said("no_disagreement", why=self.said(f"why.{reason}")))
+        return found
+
+    @property
+    def _compared(self) -> bool:
+        """Whether there are judges whose ratings can be compared with each other."""
+        nominal = self.pools is not None and self.pools.scale.nominal
+        return not nominal and len(set(self.judges) - self.other_scale) > 1
 
     def _gap(self, row: dict[str, Any]) -> Fact:
         signed = self.pools is not None and not self.pools.scale.nominal

@@ -11,7 +11,7 @@ from voirdire.analysis.naming import levels_of
 from voirdire.browsing.library import MOST_LETTERS, NotThere
 from voirdire.reporting import assemble, audit, claims, experiment, honesty, question, speccurve_section, tables
 from voirdire.reporting.access import View
-from voirdire.reporting.blocks import Figure, Folded, Section, Text
+from voirdire.reporting.blocks import Bullets, Figure, Folded, Section, Text
 from voirdire.reporting.chosen import WHOLE, Choice, ChosenView, compared, pairs_of, printed, read_pair, slices_of
 from voirdire.reporting.grid import Builder, Footnotes, Grid
 from voirdire.reporting.words import Words
@@ -164,11 +164,17 @@ def _overview(b: Builder) -> list[Section]:
     head = Section("question", words.t("section.question", question=b.question), 2)
     head.blocks.append(Text(tuple(said for entry in view.questions for said in assemble.about(entry, words))))
     summary = assemble.summary(view, words, b.footnotes)
+    told = any(isinstance(block, Bullets) for block in summary.blocks)
     summary.blocks = [_bare(block) for block in summary.blocks]
+    if view.judges and b.question not in view.judged:
+        summary.blocks.insert(0, Text((text("room_profiles.not_judged", words.lang),)))
+    pools = question.pool_sections(b)
+    for section in pools if told else ():
+        section.blocks = [block for block in section.blocks if not isinstance(block, Bullets)]
     claimed = claims.section(view, words)
     if claimed.blocks:
         claimed.blocks = [Folded(text("room_profiles.claims", words.lang), tuple(claimed.blocks))]
-    return [summary, head, *question.pool_sections(b), claimed, honesty.disclosed(view, words)]
+    return [summary, head, *pools, claimed, honesty.disclosed(view, words)]
 
 
 def _bare(block: Any) -> Any:

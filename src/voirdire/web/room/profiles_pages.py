@@ -57,7 +57,8 @@ def _line(row: Row, words: Words) -> dict[str, str]:
     clean = View.clean
     value = words.label(row.statistic, row.label, row.pool, row.pool_b) if row.label is not None else _number(row.value)
     return {
-        "statistic": clean(row.statistic), "params": words.params(row.params), "question": clean(row.question),
+        "statistic": clean(row.statistic), "name": words.statistic(row.statistic, row.params),
+        "params": words.params(row.params), "question": clean(row.question),
         "pool": clean(row.pool), "pool_b": clean(row.pool_b),
         "judge": words.judge(row.judge) if row.judge not in ("", "*") else row.judge,
         "condition": clean(row.condition), "slice": words.slice(row.slice), "value": value,

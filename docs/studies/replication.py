@@ -70,10 +70,11 @@ voirdire audit --ratings ratings.csv.gz --question-columns q1,q2,q3,q4 --items i
 **The judges bear the names of the paper's models, and none of them is that model**: what stands under *simulated* \
 says nothing about any of them.
 
-How to read the tables: the first column is the key in the reference; *published* is what the paper prints; \
+How to read the tables: the first column is the key in the reference (there with `_` for blanks); *published* is \
+what the paper prints; \
 *simulated* what the audit gives on this corpus (of more than {most} numbers their range, over the names in braces); \
-*definition* how both are computed; *open* what the paper does not say, and what was chosen. `us|cn` is imagery of the \
-first culture against the pool of the second. Words: [glossary](../glossary.md); the numbers: \
+*definition* how both are computed; *open*: what the paper does not say, and what was chosen. `us|cn` is imagery of \
+the first culture against the pool of the second. Words: [glossary](../glossary.md); the numbers: \
 [what they mean](../explanation/numbers.md).
 
 ## Agreement with the independent implementation
@@ -82,7 +83,9 @@ first culture against the pool of the second. Words: [glossary](../glossary.md);
 |---|---|---|---|
 {agreement}
 
-{out} of the {numbers} numbers are in no row: {out_why}
+{out} of the {numbers} numbers are in no row:
+
+{out_why}
 
 **q4_paired_wilcoxon.** The reference ranks the differences as they come. Means of five ratings carry float noise, \
 and equal differences (1.2 - 1.0 and 4.2 - 4.0) get different ranks. Rounded to 1e-9 first, as every test of \
@@ -114,7 +117,7 @@ def main(folder: Path, keep: Path | None) -> None:
         held=len(hits),
         agreement="\n".join(_agreement(hits)),
         out=numbers - len(hits),
-        out_why=" ".join(dict.fromkeys(f"*{part.spec}*" for part in out)),
+        out_why="\n".join(dict.fromkeys(f"- {part.spec}" for part in out)),
         rounded=f"{rounded[0]:g}",
         rounded_p=f"{rounded[1]:.2g}",
     )
@@ -176,8 +179,8 @@ def _published_table(
         values = {CANDIDATES: "[below](#twelve-readings-of-t)", TABLE1: "[below](#table-1-the-best-mae)"}.get(key)
         named = [name.replace("|", "/") for name, _ in _flat(_mapping(entry["published"]))]
         shown = values or _values(mapped, found, key, named) or "in no row"
-        cells = (f"`{key}`", _published(entry["published"]), shown, _definition(entry), NOTES["open"].get(key, ""))
-        yield _line(cells)
+        told = _definition(entry) + (f"<br>*Open: {NOTES['open'][key]}*" if key in NOTES["open"] else "")
+        yield _line((_key(key), _published(entry["published"]), shown, told))
     yield ""
 
 
@@ -188,7 +191,7 @@ def _unpublished_table(
     yield from ("| key | simulated | definition |", "|---|---|---|")
     for key, entry in reference.items():
         if not key.startswith("_") and entry["published"] is None:
-            yield _line((f"`{key}`", _values(mapped, found, key) or "in no row", _definition(entry)))
+            yield _line((_key(key), _values(mapped, found, key) or "in no row", _definition(entry)))
     yield ""
 
 
@@ -203,7 +206,7 @@ def _where_table(reference: Mapping[str, Mapping[str, Any]], mapped: ReferenceMa
     for key in reference:
         if not key.startswith("_"):
             where = "<br>".join(_where(part) for part in mapped.parts if part.key == key)
-            yield _line((f"`{key}`", where))
+            yield _line((_key(key), where))
 
 
 def _table1(found: Mapping[Part, list[Found]]) -> Iterable[str]:
@@ -255,6 +258,11 @@ def _beside() -> Iterable[str]:
     yield from ("", "## Published values that cannot be computed here", "", "| published | why not |", "|---|---|")
     yield from (_line((entry["what"], entry["why"])) for entry in NOTES["elsewhere"])
     yield ""
+
+
+def _key(key: str) -> str:
+    """A key with blanks, so that it takes little room."""
+    return key.replace("_", " ")
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -170,8 +170,8 @@ def _published_table(
     yield from (
         "## Published values",
         "",
-        "| key | published | simulated | definition | open |",
-        "|---|---|---|---|---|",
+        "| key | published | simulated | definition, and what is open |",
+        "|---|---|---|---|",
     )
     for key, entry in reference.items():
         if key.startswith("_") or entry["published"] is None:

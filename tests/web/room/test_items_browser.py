@@ -98,7 +98,7 @@ def test_looks(page: Any, place: str, size: str, tmp_path: Path) -> None:
         page.wait_for_load_state("networkidle")
         wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
         assert wide[0] <= wide[1], (query, wide)
-        if size != "narrow":
+        if size == "wide" or (size == "phone" and query in ("?view=pairs", "/5?lang=en")):
             found = axe.run(page, options={"resultTypes": ["violations"], "runOnly": TAGS})
             assert found.response["violations"] == [], (query, found.generate_report())
 

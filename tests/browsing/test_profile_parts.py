@@ -14,7 +14,9 @@ from voirdire.reporting import experiment
 from voirdire.reporting.access import View
 from voirdire.reporting.chosen import Choice, ChosenView, compared, pairs_of, printed, read_pair, slices_of
 from voirdire.reporting.grid import Builder, Footnotes
+from voirdire.reporting.report import build
 from voirdire.reporting.words import Words
+from voirdire.texts import text
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +72,18 @@ def test_parts_are_those_that_hold_something() -> None:
     assert "judges" not in parts_of(six, "q3")
     told = part(six, "overview", choose(six, {"question": "q3"}), "en").sections[0].blocks[0]
     assert told.paragraphs == ("No judge answered this question.",)
+
+
+def test_a_part_has_the_sections_of_the_report_in_its_words() -> None:
+    profile = real(fake_experiment.experiment())
+    view = View(profile)
+    for lang in ("en", "zh"):
+        known = {section.title for section in build(profile, lang).sections}
+        for name in ("judges", "pair", "slices", "experiment"):
+            titles = [section.title for section in part(view, name, choose(view, {}), lang).sections]
+            own = text("room_profiles.apart", lang, a="us", b="cn")
+            assert titles
+            assert set(titles) - {own} <= known
 
 
 def test_a_pair_without_judges_is_told_with_its_command() -> None:

@@ -86,8 +86,10 @@ def parts_of(view: View, chosen: str) -> list[str]:
 
 
 def _has_experiment(view: View, chosen: str) -> bool:
-    held = view.profile.estimates.filter(question=chosen)["statistic"].unique()
-    return any(name.partition(".")[0] in OF_RUNS for name in held)
+    held = {name.partition(".")[0] for name in view.profile.estimates.filter(question=chosen)["statistic"].unique()}
+    if len(view.pools_of(chosen)) < 2:
+        held -= {"best_mae", "best_kappa"}
+    return not held.isdisjoint(OF_RUNS)
 
 
 def choose(view: View, asked: Mapping[str, str]) -> Choice:
@@ -197,7 +199,8 @@ def _between(b: Builder) -> list[Section]:
     apart = Section("apart", title, 3, [*tables.pairs(b)])
     found = [*question.parts_of_tilt(b), *question.between_pools(b)]
     if view.choice.part == WHOLE:
-        found += [*speccurve_section.sections(b), *question.splitting_items(b, None)]
+        found += [] if view.votes(b.question) else speccurve_section.sections(b)
+        found += question.splitting_items(b, None)
     return [*found, apart]
 
 

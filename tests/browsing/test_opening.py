@@ -75,6 +75,14 @@ def test_an_audit_alone_has_the_items_that_it_compared(study: Path) -> None:
     assert shelf.item(1).texts == {"und": "text a"}
 
 
+def test_a_corpus_without_judgments_shows_those_of_its_audit(study: Path) -> None:
+    (shelf,) = view([study / "Tea & Milk", study / "audit"]).shelves
+    (judged,) = shelf.judged
+    assert not isinstance(judged, Path)
+    assert judged.table.select("judge", "value").unique().rows() == [("control/constant_3", 3.0)]
+    assert judged.table.height == 8 * judged.table["condition"].n_unique()
+
+
 def test_names_in_addresses_are_plain_and_unique(tmp_path: Path) -> None:
     folders = [corpus(tmp_path / name) for name in ("one/语料", "two/语料", "x/corpus")]
     library = view(folders)

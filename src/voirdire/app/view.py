@@ -7,10 +7,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from voirdire.analysis.profile import Profile
 from voirdire.app.inputs import Listener, find_tables, images_of, option_names, read_inputs
 from voirdire.browsing import opening
-from voirdire.browsing.compared import read_compared
+from voirdire.browsing.compared import Compared, read_compared
 from voirdire.browsing.library import Audit, Library, Run, Shelf, Slugs
 from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.frozen import MANIFEST
@@ -153,6 +155,17 @@ def _holding(shelves: Sequence[Shelf], items: Sequence[str]) -> int | None:
     return None
 
 
+def _judged_by(shelf: Shelf, compared: Compared) -> Shelf:
+    """A corpus without judgments of its own, with those that its audit compared: numbers on the questions' scales."""
+    if shelf.corpus is None or shelf.corpus.item_scales:
+        return shelf
+    numeric = [question.id for question in shelf.corpus.questions if not question.scale.labels]
+    said = compared.judgments.filter(pl.col("question").is_in(numeric))
+    if said.is_empty():
+        return shelf
+    return replace(shelf, judged=(read_judgments(JudgmentOptions(said), shelf.corpus),))
+
+
 def _audits(folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs) -> tuple[list[Audit], list[Shelf]]:
     audits = []
     for folder in folders:
@@ -168,5 +181,7 @@ def _audits(folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs) -> tupl
                 Shelf(slugs(title), title, "audit", folder, None, compared.items, compared=compared),
             ]
             place = len(shelves) - 1
+        elif place is not None and compared is not None and not shelves[place].judged:
+            shelves[place] = _judged_by(shelves[place], compared)
         audits.append(Audit(slug, title, folder, profile, "" if place is None else shelves[place].slug))
     return audits, shelves

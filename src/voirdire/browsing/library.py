@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from voirdire.browsing.compared import Compared
 
 Kind = Literal["corpus", "run", "audit"]
+KINDS: tuple[Kind, ...] = ("corpus", "run", "audit")
 MOST_LETTERS = 40
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 

@@ -198,8 +198,8 @@ def test_a_pair_that_was_not_compared_says_how_to_get_it(client: TestClient) -> 
 
 def test_items_that_split_two_pools_lead_to_the_shelf(client: TestClient) -> None:
     page = client.get("/profiles/two/pair").text
-    assert 'href="/items/tea?sort=gap"' in page
-    assert 'href="/items/tea/1"' in page
+    assert 'href="/items/tea?question=q1&amp;a=us&amp;b=cn&amp;sort=gap"' in page
+    assert 'href="/items/tea/1?question=q1&amp;a=us&amp;b=cn"' in page
     assert 'href="/items/' not in client.get("/profiles/six/pair").text.split('class="report"')[1]
 
 

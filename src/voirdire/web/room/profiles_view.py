@@ -147,6 +147,7 @@ def _drawn(now: Reading) -> Markup:
         behind=behind,
         most=MOST_BEHIND,
         shelved=lambda card: shelved(now, card),
+        all_items=all_items(now),
     )
     return Markup(CONTROL.sub("\ufffd", page))
 
@@ -191,7 +192,20 @@ def shelved(now: Reading, card: ItemCard) -> Shelved | None:
     if number is None:
         return None
     page = f"{now.room.settings.root}/items/{shelf.slug}/{number}"
-    return Shelved(page, f"{page}/thumbnail" if shelf.pictured(card.id) else "")
+    return Shelved(address(page, _between(now)), f"{page}/thumbnail" if shelf.pictured(card.id) else "")
+
+
+def all_items(now: Reading) -> str:
+    """The address of the shelf's items, those that split the chosen pair most first; empty without a shelf."""
+    if not now.audit.shelf:
+        return ""
+    return address(f"{now.room.settings.root}/items/{now.audit.shelf}", {**_between(now), "sort": "gap"})
+
+
+def _between(now: Reading) -> dict[str, str]:
+    """The question and the pair as the pages of items ask for them."""
+    a, b = now.choice.pair or ("", "")
+    return {"question": now.choice.question, "a": a, "b": b}
 
 
 def tabs(now: Reading) -> list[Tab]:

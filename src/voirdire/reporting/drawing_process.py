@@ -15,6 +15,8 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 Task = Callable[..., Any]
+LOOK = 0.5
+"""Seconds between looks whether the program is ending."""
 
 
 class Helper:
@@ -49,6 +51,10 @@ class Helper:
             self._drop()
             held = self._held = _start()
         held[1].send((task, given))
+        while not held[1].poll(LOOK):
+            # The interpreter waits for its threads before it ends the processes that it started.
+            if not threading.main_thread().is_alive():
+                raise SystemExit
         answer: tuple[Any, Exception | None] = held[1].recv()
         return answer
 

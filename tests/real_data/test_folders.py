@@ -10,10 +10,12 @@ import pytest
 from tests.real_data.folders import CASES, Audit
 
 import voirdire
+from voirdire.browsing.compared import read_compared
+from voirdire.browsing.comparison import EVERY, Choice, Side, compare
 from voirdire.texts import has
 
 pytestmark = pytest.mark.slow
-WRITTEN = {"report.html", "report.md", "estimates.csv", "profile.json", "tables", "figures"}
+WRITTEN = {"report.html", "report.md", "estimates.csv", "profile.json", "tables", "figures", "compared"}
 MISSING_WRITTEN_OUT = re.compile(r"(?:[=(\[|>]|^)\s*(?:None|nan|NaN|null|inf)\s*(?:[,)\]|<;]|$)", re.MULTILINE)
 
 
@@ -27,6 +29,7 @@ def test_a_folder_ends_with_a_report(found: Audit) -> None:
     _every_row_is_accounted_for(found)
     _an_estimate_is_one_thing(found.estimates)
     _nothing_missing_is_written_out(found)
+    _every_sum_over_items_comes_out_again(found)
 
 
 def _every_row_is_accounted_for(found: Audit) -> None:
@@ -57,3 +60,15 @@ def test_the_pattern_finds_what_is_missing() -> None:
     for written in ("<td>None</td>", "| nan |", "T = NaN, x", "[null, 1]"):
         assert MISSING_WRITTEN_OUT.search(written)
     assert not MISSING_WRITTEN_OUT.search("None of the posts; my nan said null and void")
+
+
+def _every_sum_over_items_comes_out_again(found: Audit) -> None:
+    """From the item-level tables, by the code of comparisons."""
+    side = Side("audit", "", voirdire.Profile.load(found.out), read_compared(found.out))
+    for question in [entry["id"] for entry in side.profile.meta["questions"]][:2]:
+        held = side.material(question)
+        for part in side.profile.meta["slices"][:2]:
+            choice = Choice(question, slice=part, statistic=EVERY)
+            made = compare(side, side, choice, most=5000, draws=5, materials=(held, held))
+            assert {line.difference.why for line in made.lines} <= {None, "not_sums", "not_held", "undefined_alone"}
+            assert {line.difference.value for line in made.lines if line.difference.why is None} == {0.0}

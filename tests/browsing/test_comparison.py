@@ -13,6 +13,7 @@ import pytest
 from tests.analysis.builders import BINARY, INTERVAL, LABELS
 from tests.browsing.pairs import DRAWS, made, side
 
+from voirdire.browsing import comparison
 from voirdire.browsing.comparison import EACH, EVERY, Choice, Comparison, Line, Side, compare, offer, table
 from voirdire.statistic import REGISTRY
 
@@ -36,10 +37,10 @@ def fewer(tmp_path_factory: pytest.TempPathFactory) -> Side:
     return side(tmp_path_factory.mktemp("fewer"), made(range(10, 45), lost={"m": (12, 20)}, noise=1))
 
 
-def line(comparison: Comparison, statistic: str, judge: str = "", params: str = "", pool: str = "") -> Line:
+def line(found_in: Comparison, statistic: str, judge: str = "", params: str = "", pool: str = "") -> Line:
     found = [
         one
-        for one in comparison.lines
+        for one in found_in.lines
         if (one.first.statistic, one.first.params) == (statistic, params)
         and one.first.judge == judge
         and (not pool or one.first.pool == pool)
@@ -90,8 +91,8 @@ def test_correlations_are_drawn_in_pairs_too(plain: Side, other: Side) -> None:
 
 
 def test_an_audit_and_itself_differ_by_nothing(plain: Side) -> None:
-    comparison = compare(plain, plain, Choice("q1", statistic=EVERY, conditions=(EACH, EACH)), most=5000)
-    known = [one for one in comparison.lines if one.difference.value is not None]
+    made_of = compare(plain, plain, Choice("q1", statistic=EVERY, conditions=(EACH, EACH)), most=5000)
+    known = [one for one in made_of.lines if one.difference.value is not None]
     assert len(known) > 80
     for one in known:
         ends = (one.difference.value, one.difference.low or 0.0, one.difference.high or 0.0)
@@ -134,9 +135,9 @@ def test_exchanged_sides_turn_the_sign(plain: Side, other: Side) -> None:
 
 
 def test_only_common_items_are_compared_and_counted(plain: Side, fewer: Side) -> None:
-    comparison = compare(plain, fewer, QUESTION)
-    assert comparison.items == (30, 10, 5)
-    found = line(comparison, "mae", "m", pool="us").difference
+    made_of = compare(plain, fewer, QUESTION)
+    assert made_of.items == (30, 10, 5)
+    found = line(made_of, "mae", "m", pool="us").difference
     assert (found.items, found.counted) == (28, (40, 33))
     assert not found.same_items
     first, second = (errors(given, "m", "us") for given in (plain, fewer))
@@ -155,17 +156,17 @@ def test_no_common_item_is_said(plain: Side, tmp_path: Path) -> None:
 
 
 def test_two_judges_of_one_audit(plain: Side) -> None:
-    comparison = compare(plain, plain, Choice("q1", judges=("m", "k")))
-    found = line(comparison, "mae", "m", pool="us")
+    made_of = compare(plain, plain, Choice("q1", judges=("m", "k")))
+    found = line(made_of, "mae", "m", pool="us")
     assert (found.first.judge, found.second.judge) == ("m", "k")
     first, second = (errors(plain, judge, "us") for judge in ("m", "k"))
     assert found.difference.value == pytest.approx(np.mean([second[item] - first[item] for item in first]))
-    assert all(one.first.judge for one in comparison.lines)
+    assert all(one.first.judge for one in made_of.lines)
 
 
 def test_two_conditions_of_one_judge(plain: Side) -> None:
-    comparison = compare(plain, plain, Choice("q1", judges=("m", ""), conditions=("c0", "c1")))
-    found = line(comparison, "mean_rating", "m")
+    made_of = compare(plain, plain, Choice("q1", judges=("m", ""), conditions=("c0", "c1")))
+    found = line(made_of, "mean_rating", "m")
     assert (found.first.condition, found.second.condition, found.second.judge) == ("c0", "c1", "m")
     assert found.difference.value == pytest.approx(found.second.value - found.first.value)  # type: ignore[operator]
 
@@ -182,9 +183,9 @@ def test_other_definitions_share_no_row(plain: Side, tmp_path: Path) -> None:
 
 def test_without_tables_values_stand_alone(plain: Side) -> None:
     second = replace(plain, compared=None)
-    comparison = compare(plain, second, QUESTION)
-    assert comparison.lacking == (second,)
-    found = line(comparison, "mae", "m", pool="us")
+    made_of = compare(plain, second, QUESTION)
+    assert made_of.lacking == (second,)
+    found = line(made_of, "mae", "m", pool="us")
     assert found.first.value == found.second.value
     assert (found.difference.why, found.difference.value) == ("no_tables", None)
 
@@ -214,18 +215,18 @@ def test_what_can_be_chosen_and_what_stands_alone(plain: Side, tmp_path: Path) -
     assert found.questions == ("q1",)
     assert found.judges == (("m", "k", "*"), ("m", "new", "*"))
     assert "c0" in found.conditions[0]
-    comparison = compare(plain, second, Choice("q1", statistic="mae"))
-    assert [(one.first.judge, one.first.pool) for one in comparison.lines] == [("m", "us"), ("m", "cn")]
-    assert comparison.alone == (2, 2)
+    made_of = compare(plain, second, Choice("q1", statistic="mae"))
+    assert [(one.first.judge, one.first.pool) for one in made_of.lines] == [("m", "us"), ("m", "cn")]
+    assert made_of.alone == (2, 2)
 
 
 def test_the_table_holds_everything_unrounded(plain: Side, fewer: Side) -> None:
-    comparison = compare(plain, fewer, QUESTION, most=10)
-    frame = table(comparison)
+    made_of = compare(plain, fewer, QUESTION, most=10)
+    frame = table(made_of)
     assert frame.height == 10
-    assert comparison.left > 0
+    assert made_of.left > 0
     row = frame.filter(statistic="mae", judge="m", pool="us").row(0, named=True)
-    found = line(comparison, "mae", "m", pool="us").difference
+    found = line(made_of, "mae", "m", pool="us").difference
     assert (row["difference"], row["low"], row["items"], row["items_second"]) == (found.value, found.low, 28, 33)
 
 
@@ -236,3 +237,13 @@ def test_seed_is_an_argument(plain: Side, other: Side) -> None:
     assert (one.low, one.high) == (same.low, same.high)
     assert (one.low, one.high) != (another.low, another.high)
     assert one.value == another.value
+
+
+def test_means_over_many_cells_wait_until_they_are_asked_for(plain: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compare(plain, plain, QUESTION).later == ()
+    monkeypatch.setattr(comparison, "MANY_CELLS", 1)
+    found = compare(plain, plain, QUESTION)
+    assert found.later == ("pearson",)
+    assert "pearson" not in {one.first.statistic for one in found.lines}
+    asked = compare(plain, plain, Choice("q1", statistic="pearson"))
+    assert {one.difference.value for one in asked.lines} == {0.0}

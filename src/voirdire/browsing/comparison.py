@@ -25,6 +25,9 @@ MAIN = (
 )  # fmt: skip
 """What is compared where nothing else is asked for, in this order."""
 
+BY_CELLS, MANY_CELLS = ("pearson",), 20
+"""Means over cells, which take long where a judge has many: then they are compared when they are asked for by name."""
+
 EVERY, EACH = "every", "each"
 MOST_ROWS = 400
 CONTROL = "control:"
@@ -100,6 +103,7 @@ class Comparison:
     items : of the slice, in both audits, in the first alone, in the second alone; None without tables
     lacking : the sides without item-level tables
     judges : names of the judges of both
+    later : main numbers that take long here, and are left for when they are asked for
     """
 
     choice: Choice
@@ -109,6 +113,7 @@ class Comparison:
     items: tuple[int, int, int] | None
     lacking: tuple[Side, ...] = ()
     judges: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
 
 
 def compare(
@@ -126,7 +131,8 @@ def compare(
     seed, draws : of the draws of items; by default those of the first audit
     materials : the question of both sides as arrays, where they are at hand
     """
-    rows, alone = _matched(first, second, choice)
+    later = () if choice.statistic else _later(first, second, choice)
+    rows, alone = _matched(first, second, choice, later)
     judges = (*first.judges, *second.judges)
     shown = rows[:most]
     held = materials or (first.material(choice.question), second.material(choice.question))
@@ -134,13 +140,15 @@ def compare(
     if held[0] is None or held[1] is None:
         lacking = tuple(side for side, known in zip((first, second), held, strict=True) if known is None)
         found = [Difference(why="definition" if differs else "no_tables") for differs in differing]
-        return Comparison(choice, _lines(shown, differing, found), len(rows) - len(shown), alone, None, lacking, judges)
+        return Comparison(
+            choice, _lines(shown, differing, found), len(rows) - len(shown), alone, None, lacking, judges, later
+        )
     pairing = Pairing(held[0], held[1], choice.slice, seed=seed, draws=draws)
     same = [(a, b) for (a, b), differs in zip(shown, differing, strict=True) if not differs]
     made = iter(pairing.differences([(_spot(a), _spot(b), a.value, b.value) for a, b in same]))
     found = [Difference(why="definition") if differs else next(made) for differs in differing]
     items = (len(pairing.common), *pairing.only)
-    return Comparison(choice, _lines(shown, differing, found), len(rows) - len(shown), alone, items, (), judges)
+    return Comparison(choice, _lines(shown, differing, found), len(rows) - len(shown), alone, items, (), judges, later)
 
 
 def differences_of(first: Row, second: Row) -> tuple[tuple[str, str, str | None, str | None], ...]:
@@ -166,9 +174,17 @@ def _spot(row: Row) -> Spot:
     return Spot(row.statistic, row.params, pools, row.judge, row.condition)
 
 
-def _matched(first: Side, second: Side, choice: Choice) -> tuple[list[tuple[Row, Row]], tuple[int, int]]:
+def _later(first: Side, second: Side, choice: Choice) -> tuple[str, ...]:
+    """What is not computed without being asked for: means over the many cells of a judge, all conditions together."""
+    most = max((len(side.profile.meta["cells"]) / max(len(side.judges), 1) for side in (first, second)), default=0)
+    return BY_CELLS if most > MANY_CELLS and choice.conditions == ("", "") else ()
+
+
+def _matched(
+    first: Side, second: Side, choice: Choice, later: Sequence[str] = ()
+) -> tuple[list[tuple[Row, Row]], tuple[int, int]]:
     """The rows that both have, in the order of the statistics; and how many each has alone."""
-    tables = [_keyed(side, choice, place) for place, side in enumerate((first, second))]
+    tables = [_keyed(side, choice, place, later) for place, side in enumerate((first, second))]
     keys = [key for key in tables[0] if key in tables[1]]
     order = {name: place for place, name in enumerate(MAIN)}
     if choice.statistic in ("", EVERY):
@@ -180,7 +196,7 @@ def _matched(first: Side, second: Side, choice: Choice) -> tuple[list[tuple[Row,
 Key = tuple[str, ...]
 
 
-def _keyed(side: Side, choice: Choice, place: int) -> dict[Key, Row]:
+def _keyed(side: Side, choice: Choice, place: int, later: Sequence[str]) -> dict[Key, Row]:
     """The rows of one side by what must agree on both."""
     frame = side.profile.estimates.filter(
         (pl.col("question") == choice.question)
@@ -189,7 +205,8 @@ def _keyed(side: Side, choice: Choice, place: int) -> dict[Key, Row]:
         & ~pl.col("judge").str.starts_with(CONTROL)
     )
     if choice.statistic != EVERY:
-        frame = frame.filter(pl.col("statistic").is_in([choice.statistic] if choice.statistic else list(MAIN)))
+        wanted = [choice.statistic] if choice.statistic else [name for name in MAIN if name not in later]
+        frame = frame.filter(pl.col("statistic").is_in(wanted))
     judge, condition = choice.judges[place], choice.conditions[place] or ALL
     names = [judge] if judge else side.judges
     kept = pl.col("judge").is_in(names) & ((pl.col("condition") == condition) | (condition == EACH))

@@ -23,6 +23,7 @@ from voirdire.stats.resampling import block_sums, item_weights, percentile
 
 MOST_LEVELS = 40
 MOST_ROWS = 4000
+MOST_COUNTED = 64
 SAME = 1e-9
 BEYOND = ("ceiling.", "position.", "preferred_share")
 """Statistics that need single raters or the order of presentation, which the tables do not hold."""
@@ -82,6 +83,7 @@ class Part:
         self.places = places
         self.slice = slice_name
         self._of_cells: dict[bytes, Features] = {}
+        self._counted: dict[bytes, Array] = {}
 
     @property
     def cube(self) -> Array:
@@ -128,6 +130,23 @@ class Part:
             return self._of_cells[key].get(name, target)
         table = np.broadcast_to(self.of_levels.get(name, target), (self.levels.size + 1, len(self.places)))
         return np.take_along_axis(table, self.codes[cells], axis=0)
+
+    def totals(self, name: str, target: tuple[int, ...], cells: Ints) -> Array:
+        """(1, I) a feature summed over cells: one that is the same for all counts once for each."""
+        if not self.by_level or FEATURES[name][0] in ("pool", "pair"):
+            block = self.rows(name, target, cells)
+            return block.sum(0, keepdims=True) if len(block) == len(cells) else block * len(cells)
+        return np.asarray((self._counts(cells) * self.of_levels.get(name, target)).sum(0, keepdims=True))
+
+    def _counts(self, cells: Ints) -> Array:
+        """(L, I) how many of the cells gave each level, and none of them."""
+        key = cells.tobytes()
+        if key not in self._counted:
+            if len(self._counted) >= MOST_COUNTED:
+                self._counted.clear()
+            codes, size = self.codes[cells], self.levels.size + 1
+            self._counted[key] = np.stack([(codes == level).sum(0) for level in range(size)]).astype(float)
+        return self._counted[key]
 
     @cached_property
     def of_pools(self) -> Features:
@@ -286,15 +305,9 @@ def _rng(side: Material, slice_name: str, seed: int | None) -> np.random.Generat
 
 def _rows(part: Part, statistic: Statistic, target: tuple[int, ...], cells: Ints | None) -> tuple[Array, ...]:
     """The features of a statistic: summed over the cells where sums are pooled, else one row a cell."""
-    rows = tuple(part.rows(name, target, cells) for name in statistic.features)
     if cells is None or statistic.across == "mean_of_cells":
-        return rows
-    return tuple(_pooled(block, len(cells)) for block in rows)
-
-
-def _pooled(block: Array, cells: int) -> Array:
-    """(1, I) a feature summed over cells; one that is the same for all cells counts once for each."""
-    return block.sum(0, keepdims=True) if len(block) == cells else block * cells
+        return tuple(part.rows(name, target, cells) for name in statistic.features)
+    return tuple(part.totals(name, target, cells) for name in statistic.features)
 
 
 def _value(statistic: Statistic, sums: Sequence[Array]) -> float | None:

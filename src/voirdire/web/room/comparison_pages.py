@@ -84,6 +84,7 @@ def comparison(request: Request, first: str = "", second: str = "") -> Response:
         level=_level(asked.first),
         choices=_choices(asked, lang),
         told=_told(asked, lang),
+        later=[] if made is None else _later(asked, made, lang),
         swap=address(PAGE, asked.swapped),
         download=address(TABLE, asked.query),
     )
@@ -215,6 +216,12 @@ def _choices(asked: Asked, lang: str) -> list[Select]:
         made("first_condition", conditions(0)),
         made("second_condition", conditions(1)),
     ]
+
+
+def _later(asked: Asked, made: Comparison, lang: str) -> list[tuple[str, str]]:
+    """The numbers that are left for when they are asked for, each with the address that asks."""
+    words = Words(lang)
+    return [(words.statistic(name), address(PAGE, {**asked.query, "statistic": name})) for name in made.later]
 
 
 def _told(asked: Asked, lang: str) -> list[str]:

@@ -110,7 +110,8 @@ def side_of(room: Room, audit: Audit) -> Side:
     """An audit with its item-level tables, read once."""
 
     def read() -> Compared | None:
-        return read_compared(audit.folder)
+        shelves = (shelf.compared for shelf in room.library.shelves if shelf.folder == audit.folder)
+        return next((held for held in shelves if held is not None), None) or read_compared(audit.folder)
 
     return Side(audit.slug, audit.title, audit.profile, room.kept.get(("compared", audit.slug), read))
 

@@ -213,7 +213,7 @@ def test_judges_are_audited_on_it(way: Way, tmp_path: Path) -> None:
     found = []
     for corpus, judged in ((way.corpus, tmp_path / "run"), (tmp_path / "again", tmp_path / "again" / "judgments")):
         out = tmp_path / f"audit-{len(found)}"
-        matched = ("--regime", "regime", "--draws", "100", "--out", out)
+        matched = ("--regime", "regime", "--draws", "100", "--decomposition-draws", "20", "--out", out)
         printed("audit", "--ratings", corpus, "--judgments", judged, *matched)
         found.append(pl.read_csv(out / "estimates.csv", infer_schema_length=None))
     first, second = found

@@ -89,9 +89,23 @@ class Board:
 
 
 def pools_of(profile: Profile, question: str) -> tuple[str, ...]:
-    """The pools that rated a question."""
-    rated = set(profile.estimates.filter(statistic="n_items", question=question)["pool"])
-    return tuple(pool["name"] for pool in profile.meta["pools"] if pool["name"] in rated)
+    """The pools that rated a question: at least one item of it."""
+    rated = profile.estimates.filter(statistic="n_items", question=question).filter(pl.col("value") > 0)
+    return _in_order(profile, rated)
+
+
+def pools_with_numbers(profile: Profile, question: str, statistic: str, slice_name: str) -> tuple[str, ...]:
+    """The pools that rated items of a slice and that a judge is compared with there; under two there is no board."""
+    here = profile.estimates.filter(question=question, slice=slice_name)
+    rated = here.filter((pl.col("statistic") == "n_items") & (pl.col("value") > 0))
+    entries = _entries(profile, here, statistic, list(profile.meta.get("judges") or []))
+    known = {pool for entry in entries for pool, row in entry.pools.items() if row.value is not None}
+    return _in_order(profile, rated.filter(pl.col("pool").is_in(known)))
+
+
+def _in_order(profile: Profile, rows: pl.DataFrame) -> tuple[str, ...]:
+    held = set(rows["pool"])
+    return tuple(pool["name"] for pool in profile.meta["pools"] if pool["name"] in held)
 
 
 def statistics_of(profile: Profile, question: str) -> tuple[str, ...]:

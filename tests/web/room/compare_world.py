@@ -42,3 +42,21 @@ def single(folder: Path) -> Library:
     corpus, judgments = made(range(8))
     kept = replace(corpus, pools=("us",), ratings=corpus.ratings.filter(pl.col("pool") == "us"))
     return Library((), (), (Audit("alone", "alone", folder, side(folder, (kept, judgments)).profile),))
+
+
+def half_rated(folder: Path) -> Library:
+    """An audit of two pools and two questions: pool cn rated only the early items, and nothing of the second."""
+    corpus, judgments = made(range(12), conditions=("c0",))
+    late = [f"i{n:02}" for n in range(6, 12)]
+    items = corpus.items.with_columns(
+        half=pl.when(pl.col("item_id").is_in(late)).then(pl.lit("late")).otherwise(pl.lit("early"))
+    )
+    of_us = pl.col("pool") == "us"
+    first = corpus.ratings.filter(of_us | ~pl.col("item_id").is_in(late))
+    second = corpus.ratings.filter(of_us).with_columns(question=pl.lit("q2"))
+    questions = (*corpus.questions, replace(corpus.questions[0], id="q2"))
+    corpus = replace(corpus, items=items, questions=questions, ratings=pl.concat([first, second]))
+    table = judgments.table
+    judgments = replace(judgments, rows=pl.concat([table, table.with_columns(question=pl.lit("q2"))]))
+    opened = side(folder, (corpus, judgments), slices=("half",))
+    return Library((), (), (Audit("partly", "partly", folder, opened.profile),))

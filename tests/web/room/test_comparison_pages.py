@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import re
+from pathlib import Path
 
 import polars as pl
 import pytest
 from starlette.testclient import TestClient
-from tests.web.room.compare_world import HOSTILE, library, single
+from tests.browsing.pairs import made, side
+from tests.web.room.compare_world import HOSTILE, half_rated, library, single
 
-from voirdire.browsing.library import Library
+from voirdire.browsing.library import Audit, Library
 from voirdire.web.room.application import make_room
 
 
@@ -21,6 +23,12 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 @pytest.fixture(scope="module")
 def client(opened: Library) -> TestClient:
+    return TestClient(make_room(opened), base_url="http://127.0.0.1")
+
+
+@pytest.fixture(scope="module")
+def partly(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
+    opened = half_rated(tmp_path_factory.mktemp("partly"))
     return TestClient(make_room(opened), base_url="http://127.0.0.1")
 
 
@@ -157,6 +165,28 @@ def test_an_audit_of_one_pool_has_no_leaderboard(tmp_path_factory: pytest.TempPa
     assert "This audit has one pool (us)." in words(page.text)
     assert "<table" not in page.text
     assert alone.get("/leaderboard/alone/judges.csv").status_code == 400
+
+
+@pytest.mark.parametrize("asked", ["slice=half%3Dlate", "question=q2", "question=q2&statistic=pearson&sort=us"])
+def test_a_column_without_numbers_is_no_second_column(partly: TestClient, asked: str) -> None:
+    """A pool that rated none of these items has a row of 0 items, or none."""
+    page = partly.get(f"/leaderboard/partly?{asked}&lang=en")
+    assert page.status_code == 422
+    assert "judges have numbers against fewer than two pools (us)" in words(page.text)
+    assert "<table" not in page.text
+    assert "<select" in page.text
+    assert partly.get(f"/leaderboard/partly/judges.csv?{asked}").status_code == 400
+    assert partly.get("/leaderboard/partly?slice=half%3Dearly&sort=us").status_code == 200
+
+
+def test_an_audit_without_judges_says_so(tmp_path: Path) -> None:
+    corpus, _ = made(range(8))
+    bare = Audit("bare", "bare", tmp_path, side(tmp_path, (corpus, None)).profile)
+    client = TestClient(make_room(Library((), (), (bare,))), base_url="http://127.0.0.1")
+    page = client.get("/leaderboard/bare?lang=en")
+    assert "This audit has no judges" in words(page.text)
+    assert "One column alone" not in page.text
+    assert client.get("/leaderboard/bare/judges.csv").status_code == 400
 
 
 def test_covariates_stand_beside_with_their_reasons(client: TestClient) -> None:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from voirdire.analysis.profile import spreadsheet_safe
-from voirdire.browsing.leaderboard import Board, Order, board, pools_of, statistics_of, table
+from voirdire.browsing.leaderboard import Board, Order, board, pools_of, pools_with_numbers, statistics_of, table
 from voirdire.browsing.library import Audit
 from voirdire.errors import UsageError
 from voirdire.reporting.access import View
@@ -22,13 +22,16 @@ from voirdire.web.room.service import Room, room_of
 
 router = APIRouter()
 REFUSED = 422
-SHORT = ("one_pool", "asked_one")
+SHORT = ("one_pool", "few_pools", "asked_one")
+BARE = ("one_pool", "no_judges")
+"""Refusals that no choice on the page mends."""
 
 
 @dataclass(frozen=True)
 class Wanted:
     """What a request asks for.
 
+    known : the pools that have numbers of the statistic in the slice
     refusal : why no board is shown, or why not the one asked for (key); "" where nothing is refused
     """
 
@@ -40,6 +43,7 @@ class Wanted:
     slice: str
     slices: tuple[str, ...]
     pools: tuple[str, ...]
+    known: tuple[str, ...]
     order: Order
     refusal: str
 
@@ -66,15 +70,16 @@ def leaderboard(request: Request, audit: str) -> Response:
     """Every judge against every pool; a single pool is refused."""
     room, lang = room_of(request), ui_language(request)
     wanted = wanted_of(room, request, audit)
-    made = None if wanted.refusal == "one_pool" else _made(room, wanted)
-    pools = text("report.list_separator", lang).join(View.clean(pool) for pool in wanted.pools)
+    made = None if wanted.refusal in BARE else _made(room, wanted)
+    named = wanted.known if wanted.refusal == "few_pools" else wanted.pools
+    pools = text("report.list_separator", lang).join(View.clean(pool) for pool in named)
     return room_page(
         request,
         "room/leaderboard.html.jinja",
         here="profiles",
         status=REFUSED if wanted.refusal in SHORT else 200,
         wanted=wanted,
-        pools=pools,
+        pools=pools or "–",
         made=None if made is None else shown(made, wanted.audit.profile, lang, lambda order: _link(wanted, order)),
         download=address(f"{wanted.path}/judges.csv", wanted.query()),
     )
@@ -87,6 +92,8 @@ def download(request: Request, audit: str) -> Response:
     wanted = wanted_of(room, request, audit)
     if wanted.refusal in SHORT:
         raise UsageError("room_compare.board.refusal_short")
+    if wanted.refusal in BARE:
+        raise UsageError("room_compare.board.no_judges")
     content = spreadsheet_safe(table(_made(room, wanted))).write_csv()
     return csv_file(content, f"judges-{wanted.audit.slug}.csv")
 
@@ -100,19 +107,23 @@ def wanted_of(room: Room, request: Request, slug: str) -> Wanted:
     pools = pools_of(audit.profile, question)
     slices = ("all", *(name for name in meta.get("slices", ()) if name != "all"))
     statistics = statistics_of(audit.profile, question)
+    statistic = _known(query.get("statistic", ""), statistics)
+    part = _known(query.get("slice", ""), slices)
+    known = pools_with_numbers(audit.profile, question, statistic, part)
     sort = query.get("sort", "")
     named = [pool for entry in query.getlist("pools") for pool in entry.split(",") if pool]
     return Wanted(
         audit,
         question,
         judged,
-        _known(query.get("statistic", ""), statistics),
+        statistic,
         statistics,
-        _known(query.get("slice", ""), slices),
+        part,
         slices,
         pools,
-        Order(sort if sort in pools else "", query.get("first") == "last"),
-        _refusal(pools, named),
+        known,
+        Order(sort if sort in known else "", query.get("first") == "last"),
+        _refusal(len(meta["pools"]), pools, known, named) if question else "no_judges",
     )
 
 
@@ -120,9 +131,11 @@ def _known(value: str, known: tuple[str, ...]) -> str:
     return value if value in known else next(iter(known), "")
 
 
-def _refusal(pools: tuple[str, ...], named: list[str]) -> str:
-    if len(pools) < 2:
+def _refusal(count: int, pools: tuple[str, ...], known: tuple[str, ...], named: list[str]) -> str:
+    if count < 2:
         return "one_pool"
+    if len(known) < 2:
+        return "few_pools"
     kept = [pool for pool in pools if pool in named]
     if not named or len(kept) == len(pools):
         return ""

@@ -58,14 +58,15 @@ class Resized:
     picture: Picture
 
 
-def look_at(data: bytes, max_pixels: int) -> Picture:
+def look_at(data: bytes, max_pixels: int, most_decoded: int | None = None) -> Picture:
     """Read an image through once and say what it is. The kind is read from the bytes, never from a name.
 
     The check sums of a png cover all of it up to its last chunk, whose bytes are always the same; a jpeg is decoded at
     an eighth of its size, which reads all of its data; webp and gif are decoded.
 
     Raises Broken for another kind than png, jpeg, webp or gif, for more than ``max_pixels`` (read from the header,
-    before anything is decoded), for more than one frame, and for bytes that are damaged or cut off.
+    before anything is decoded), for more than one frame, and for bytes that are damaged or cut off; of more than
+    ``most_decoded`` pixels nothing is decoded, so that damage is found in a png alone.
     """
     with io.BytesIO(data) as file, _opened(file, max_pixels) as image:
         kind = str(image.format)
@@ -73,9 +74,11 @@ def look_at(data: bytes, max_pixels: int) -> Picture:
         if frames > 1 and kind != "MPO":
             raise Broken("image_moving", count=frames)
         picture = Picture(MEDIA_TYPES[kind], *image.size)
+        decoded = most_decoded is None or picture.width * picture.height <= most_decoded
         if kind == "JPEG":
             image.draft("RGB", (max(1, image.width // 8), max(1, image.height // 8)))
-        _through(image.verify if kind == "PNG" else image.load)
+        if kind == "PNG" or decoded:
+            _through(image.verify if kind == "PNG" else image.load)
     if kind == "PNG" and PNG_END not in data:
         raise Broken("image_broken", value="IEND")
     return picture
@@ -107,6 +110,14 @@ def resized(data: bytes, side: int, max_pixels: int) -> Resized:
     return Resized(out.getvalue(), Picture(MEDIA_TYPES["JPEG" if jpeg else "PNG"], *size))
 
 
+def pixels_for_copy(data: bytes, side: int, max_pixels: int) -> int:
+    """How many pixels :func:`small_copy` decodes, by the header alone: of a progressive jpeg all are held at once."""
+    with io.BytesIO(data) as file, _opened(file, max_pixels) as image:
+        if image.format in ("JPEG", "MPO") and not image.info.get("progressive"):
+            image.draft("RGB", (side * 2, side * 2))
+        return image.width * image.height
+
+
 def small_copy(data: bytes, side: int, max_pixels: int) -> Resized:
     """A copy to look at whose longest side is ``side`` pixels at most, as webp: the first frame of a moving picture.
 
@@ -120,8 +131,9 @@ def small_copy(data: bytes, side: int, max_pixels: int) -> Resized:
         if image.format in ("JPEG", "MPO"):
             image.draft("RGB", (side * 2, side * 2))
         _through(image.load)
-        upright = _plain_mode(ImageOps.exif_transpose(image))
-    upright.thumbnail((side, side), Resampling.LANCZOS)
+        small = _plain_mode(image)
+        small.thumbnail((side, side), Resampling.LANCZOS)
+    upright = ImageOps.exif_transpose(small)
     out = io.BytesIO()
     upright.save(out, "WEBP", quality=SMALL_QUALITY, method=2)
     return Resized(out.getvalue(), Picture(MEDIA_TYPES["WEBP"], *upright.size))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 from pathlib import Path
 
 import polars as pl
@@ -110,6 +111,65 @@ def test_a_picture_of_too_many_pixels_is_not_decoded(client: TestClient, monkeyp
     monkeypatch.setattr(pictures, "MOST_PIXELS", 10**9)
     monkeypatch.setattr(pictures, "MOST_BYTES", 10)
     assert client.get(f"/items/s/{NUMBERS['small']}/thumbnail").content == placeholder()
+
+
+def test_a_small_file_of_very_many_pixels_is_sent_as_it_lies(client: TestClient, tmp_path: Path) -> None:
+    """30 million pixels in a few kilobytes: not decoded, and yet not said to be absent."""
+    data = png(6000, 5000, "1")
+    (tmp_path / "corpus" / "images" / "large.png").write_bytes(data)
+    address = f"/items/s/{NUMBERS['large']}"
+    assert client.get(f"{address}/thumbnail").content == placeholder()
+    assert client.get(f"{address}/image").content == data
+    assert f'src="{address}/image"' in client.get(address).text
+
+
+def test_a_large_plain_jpeg_is_decoded_small(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    Image.new("L", (6000, 5000), 90).save(out, "JPEG")
+    (tmp_path / "a.jpg").write_bytes(out.getvalue())
+    made = Thumbnails().of(tmp_path / "a.jpg")
+    assert made is not None
+    assert opened(made).size == (320, 267)
+
+
+def test_large_pictures_are_decoded_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second of two waits, while a small one does not."""
+    monkeypatch.setattr(pictures, "LARGE", 1000)
+    for name, size in (("large", 40), ("small", 20)):
+        (tmp_path / name).write_bytes(png(size, size))
+    thumbnails, made = Thumbnails(), []
+    waiting = threading.Thread(target=lambda: made.append(thumbnails.of(tmp_path / "large")))
+    with pictures.ALONE:
+        waiting.start()
+        assert thumbnails.of(tmp_path / "small")
+        waiting.join(0.2)
+        assert made == []
+    waiting.join(5)
+    assert made[0]
+
+
+def test_a_broken_file_is_looked_at_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+    small_copy = pictures.small_copy
+    monkeypatch.setattr(pictures, "small_copy", lambda *given: looked.append(1) or small_copy(*given))
+    file, thumbnails = tmp_path / "a.png", Thumbnails()
+    file.write_bytes(FILES["broken"])
+    assert [thumbnails.of(file), thumbnails.of(file), thumbnails.can_be_shown(file)] == [None, None, False]
+    assert len(looked) == 1
+    file.write_bytes(png(60, 60))
+    assert thumbnails.of(file)
+    assert len(looked) == 2
+
+
+def test_a_photograph_on_its_side_stands_upright(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    Image.new("RGB", (800, 400), 90).save(out, "JPEG", exif=turned)
+    (tmp_path / "a.jpg").write_bytes(out.getvalue())
+    made = Thumbnails().of(tmp_path / "a.jpg")
+    assert made is not None
+    assert opened(made).size == (160, 320)
 
 
 def test_copies_are_kept_up_to_a_number_of_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

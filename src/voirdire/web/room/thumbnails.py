@@ -1,13 +1,16 @@
 """Pictures of items: small copies made when they are asked for, and the files themselves.
 
-Nothing is shown that is not a png, jpeg, webp or gif by its bytes, and nothing is decoded that has more pixels than
-``MOST_PIXELS``. What cannot be shown is a plain grey picture among the small ones, and not there otherwise.
+Nothing is shown that is not a png, jpeg, webp or gif by its bytes, or that has more pixels than ``MOST_PIXELS``. What
+cannot be shown is a plain grey picture among the small ones, and not there otherwise. A few kilobytes can hold a very
+large picture: more than ``MOST_DECODED`` pixels are not decoded, so that such a picture has no small copy and is sent
+as it lies, and of more than ``LARGE`` one picture is decoded at a time.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,16 +20,25 @@ from starlette.responses import Response
 
 from voirdire.browsing.library import NotThere, Shelf
 from voirdire.corpus.image_paths import NotHere
-from voirdire.corpus.pictures import MEDIA_TYPES, Broken, look_at, small_copy
+from voirdire.corpus.pictures import MEDIA_TYPES, Broken, Resized, look_at, pixels_for_copy, small_copy
 from voirdire.web.room.service import Room
 
 SIDE, LARGE_SIDE = 320, 1600
 MOST_PIXELS = 80_000_000
+MOST_DECODED = 25_000_000
+LARGE = 10_000_000
 MOST_BYTES = 80_000_000
 KEPT_BYTES = 48_000_000
+MOST_FAILED = 10_000
 AT_ONCE = 2
 SECONDS = 300
 WEBP = MEDIA_TYPES["WEBP"]
+ALONE = threading.Lock()
+"""Held while a large picture is decoded."""
+
+
+class TooLarge(Exception):  # noqa: N818 - no error: the picture is shown as it lies
+    """A picture that would take too much memory to decode."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +51,14 @@ class Shown:
 
 @dataclass
 class Thumbnails:
-    """Small copies in memory, up to a number of bytes; those not asked for longest go first. Safe between threads."""
+    """Small copies in memory, up to a number of bytes; those not asked for longest go first. Safe between threads.
+
+    What could not be made is remembered too, until the file changes: whether it can be shown as it lies.
+    """
 
     most: int = KEPT_BYTES
     _kept: OrderedDict[tuple[str, int, int], bytes] = field(default_factory=OrderedDict, repr=False)
+    _failed: OrderedDict[tuple[str, int, int], bool] = field(default_factory=OrderedDict, repr=False)
     _size: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _making: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(AT_ONCE), repr=False)
@@ -51,13 +67,18 @@ class Thumbnails:
         """The small copy of a file; None where it cannot be shown."""
         key = (str(file), *state_of(file))
         with self._lock:
+            if key in self._failed:
+                return None
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
         with self._making:
             try:
-                made = small_copy(_bytes(file), SIDE, MOST_PIXELS).data
-            except (Broken, OSError):
+                made = _copied(_bytes(file), SIDE).data
+            except (Broken, TooLarge) as error:
+                self._fail(key, shown=isinstance(error, TooLarge))
+                return None
+            except OSError:
                 return None
         with self._lock:
             if key not in self._kept:
@@ -66,6 +87,16 @@ class Thumbnails:
             while self._size > self.most and self._kept:
                 self._size -= len(self._kept.popitem(last=False)[1])
         return made
+
+    def _fail(self, key: tuple[str, int, int], *, shown: bool) -> None:
+        with self._lock:
+            self._failed[key] = shown
+            if len(self._failed) > MOST_FAILED:
+                self._failed.popitem(last=False)
+
+    def can_be_shown(self, file: Path) -> bool:
+        """Whether a file can be shown, be it only as it lies."""
+        return self.of(file) is not None or self._failed.get((str(file), *state_of(file)), False)
 
 
 def thumbnails_of(room: Room) -> Thumbnails:
@@ -77,7 +108,7 @@ def can_be_shown(thumbnails: Thumbnails, shelf: Shelf, item: str) -> bool:
     """Whether the picture of an item can be shown; its small copy is made on the way."""
     try:
         file = shelf.image(item)
-        return file is not None and thumbnails.of(file) is not None
+        return file is not None and thumbnails.can_be_shown(file)
     except (NotHere, OSError):
         return False
 
@@ -107,7 +138,7 @@ def image_response(request: Request, shelf: Shelf, item: str) -> Response:
         if request.headers.get("if-none-match") == tag:
             return _sent(b"", WEBP, tag, 304)
         shown = _whole(_bytes(file))
-    except (NotHere, Broken, OSError) as error:
+    except (NotHere, Broken, TooLarge, OSError) as error:
         raise NotThere("room_items.no_picture") from error
     return _sent(shown.data, shown.media_type, tag)
 
@@ -115,12 +146,21 @@ def image_response(request: Request, shelf: Shelf, item: str) -> Response:
 def _whole(data: bytes) -> Shown:
     """The bytes as they are, with the kind that they turn out to be; of a moving picture its first frame."""
     try:
-        return Shown(data, look_at(data, MOST_PIXELS).media_type)
+        return Shown(data, look_at(data, MOST_PIXELS, LARGE).media_type)
     except Broken as error:
         if error.why != "image_moving":
             raise
-    still = small_copy(data, LARGE_SIDE, MOST_PIXELS)
+    still = _copied(data, LARGE_SIDE)
     return Shown(still.data, still.picture.media_type)
+
+
+def _copied(data: bytes, side: int) -> Resized:
+    """A smaller copy, within the bounds of memory. Raises Broken and TooLarge."""
+    pixels = pixels_for_copy(data, side, MOST_PIXELS)
+    if pixels > MOST_DECODED:
+        raise TooLarge
+    with ALONE if pixels > LARGE else nullcontext():
+        return small_copy(data, side, MOST_PIXELS)
 
 
 def _bytes(file: Path) -> bytes:

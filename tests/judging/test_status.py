@@ -98,3 +98,14 @@ class TestWatch:
         assert (seen.total, seen.done, seen.per_second, seen.left, seen.cost) == (120, 70, 5.0, 10.0, 1.5)
         now[0] = 100.0
         assert watch.snapshot().per_second == 0.0
+
+    def test_the_slowest_judge_says_how_long_it_takes(self) -> None:
+        now = [0.0]
+        watch = Watch(lambda: now[0])
+        watch.begin({"quick": "a", "slow": "b"}, [("quick", "pending", 100), ("slow", "pending", 100)], {})
+        from voirdire.judging.nouns import Outcome
+
+        now[0] = 10.0
+        watch.ended("quick", [Outcome(cell, "ok", 4.0, 1) for cell in range(100)])
+        watch.ended("slow", [Outcome(cell, "ok", 4.0, 1) for cell in range(10)])
+        assert (watch.snapshot().per_second, watch.snapshot().left) == (11.0, 90.0)

@@ -43,6 +43,7 @@ def same_as_status(counted: Counted, folder: Path) -> None:
     assert sum(calls.cost for calls in counted.calls.values()) == pytest.approx(sum(status.cost.values()))
     assert (counted.run_id, counted.last_at, counted.held) == (status.run_id, status.last_at, status.held)
     assert counted.per_second == pytest.approx(status.per_second)
+    assert dict(counted.rates) == pytest.approx(status.rates)
     shared = [(one.judge, one.kind, one.status, one.at, one.note) for one in counted.failures[:5]]
     assert shared == [(one.judge, one.kind, one.status, one.at, one.note) for one in status.failures]
 

@@ -13,7 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
-from voirdire.judging.progress import STATUSES, is_free
+from voirdire.judging.progress import STATUSES, is_free, time_left
 from voirdire.judging.run_folder import MANIFEST
 from voirdire.judging.status import writer_of
 from voirdire.judging.tally import REPLIES, Calls, Counted, FailedCall, Place, Tally
@@ -131,9 +131,10 @@ class RunNow:
 
     @property
     def left(self) -> float | None:
-        """Seconds until the end at that rate; None where there is no rate."""
-        rate = self.per_second
-        return None if rate is None else self.counted.count("pending") / rate
+        """Seconds until the slowest judge has answered at its rate; None where there is no rate."""
+        if self.per_second is None:
+            return None
+        return time_left({line.name: line.cells.get("pending", 0) for line in self.by("judge")}, self.counted.rates)
 
     @property
     def errors(self) -> tuple[Again, ...]:

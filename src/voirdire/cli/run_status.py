@@ -42,9 +42,9 @@ def lines(status: RunStatus, folder: Path, lang: str) -> list[str]:
     said = [text("cli_run.progress.cells", lang, **counts), _total(status, lang)]
     if status.held:
         said.append(text("run.held", lang, dollars=jp.money(status.held)))
-    if status.writer is not None and status.per_second:
+    if status.writer is not None and status.left is not None:
         said.append(text("cli_run.progress.rate", lang, rate=f"{status.per_second:.1f}"))
-        said.append(text("cli_run.progress.left", lang, time=jp.duration(pending / status.per_second, lang)))
+        said.append(text("cli_run.progress.left", lang, time=jp.duration(status.left, lang)))
     found = [text("cli_run.status.folder", lang, folder=show.clean(folder), run=status.run_id), writer(status, lang)]
     found += [text("report.list_separator", lang).join(said), "", table(status, lang)]
     if status.failures:

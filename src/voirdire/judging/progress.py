@@ -108,7 +108,7 @@ class Watch:
         self._clock = clock
         self._begun = clock()
         self._judges: dict[str, _Judge] = {}
-        self._ended: deque[list[int]] = deque(maxlen=int(SPAN) + 1)
+        self._ended: deque[tuple[int, Counter[str]]] = deque(maxlen=int(SPAN) + 1)
         self.in_flight = 0
         self.budget: float | None = None
         self.stopping = False
@@ -160,10 +160,10 @@ class Watch:
         for outcome in outcomes:
             self._judges[judge].status[outcome.status] += 1
             self._judges[judge].pending -= 1
-        if self._ended and self._ended[-1][0] == second:
-            self._ended[-1][1] += len(outcomes)
-        elif outcomes:
-            self._ended.append([second, len(outcomes)])
+        if outcomes and not (self._ended and self._ended[-1][0] == second):
+            self._ended.append((second, Counter()))
+        if outcomes:
+            self._ended[-1][1][judge] += len(outcomes)
 
     def turned(self, judge: str, state: str, why: str = "") -> None:
         """A judge rests, runs again, has stopped or is done."""
@@ -176,13 +176,31 @@ class Watch:
         judges = tuple(_frozen(name, judge) for name, judge in list(self._judges.items()))
         pending = sum(judge.pending for judge in judges)
         done = sum(sum(judge.status.values()) for judge in judges)
-        recent = sum(count for second, count in tuple(self._ended) if second > now - SPAN)
-        rate = recent / max(1e-9, min(SPAN, now - self._begun)) if recent else 0.0
+        recent = Counter[str]()
+        for second, counts in tuple(self._ended):
+            recent.update(dict(counts) if second > now - SPAN else {})
+        rates = {name: count / max(1e-9, min(SPAN, now - self._begun)) for name, count in recent.items()}
+        left = time_left({judge.name: judge.pending for judge in judges}, rates)
         return Progress(
-            total=done + pending, done=done, in_flight=self.in_flight, per_second=rate, seconds=now - self._begun,
-            left=pending / rate if rate else None, cost=total_cost(judges), budget=self.budget,
+            total=done + pending, done=done, in_flight=self.in_flight, per_second=sum(rates.values()),
+            seconds=now - self._begun, left=left, cost=total_cost(judges), budget=self.budget,
             judges=judges, stopping=self.stopping,
         )  # fmt: skip
+
+
+def time_left(pending: Mapping[str, int], rates: Mapping[str, float]) -> float | None:
+    """Seconds until all judges have answered: as long as the slowest takes, and no less than all take together.
+
+    pending : judge -> cells without an outcome; rates : judge -> cells a second, of judges of whom any ended of late
+
+    >>> time_left({"quick": 0, "slow": 120}, {"quick": 50.0, "slow": 1.5}), time_left({"slow": 9}, {})
+    (80.0, None)
+    """
+    together = sum(rates.values())
+    if not together:
+        return None
+    alone = [count / rates[judge] for judge, count in pending.items() if rates.get(judge)]
+    return max([sum(pending.values()) / together, *alone])
 
 
 def _frozen(name: str, judge: _Judge) -> JudgeProgress:

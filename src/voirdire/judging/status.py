@@ -8,7 +8,7 @@ from pathlib import Path
 
 from voirdire.judging.ledger import HELD, PLANNED, UNPRICED
 from voirdire.judging.nouns import BASE_DESIGN
-from voirdire.judging.progress import is_free
+from voirdire.judging.progress import is_free, time_left
 from voirdire.judging.reading import reading
 from voirdire.judging.run_folder import LOCK
 
@@ -38,6 +38,7 @@ class RunStatus:
     unpriced : judge -> replies whose cost nobody knows (``cost`` lacks them); providers : judge -> its provider
     held : dollars that a budget counts besides, for calls whose cost nobody told (those in flight among them)
     per_second : cells that ended a second over the minute before the last attempt; last_at : its time, or None
+    rates : the same by judge, of those of whom any ended
     failures : the latest failed calls, the newest first
     """
 
@@ -52,6 +53,7 @@ class RunStatus:
     failures: tuple[Failure, ...]
     unpriced: dict[str, int] = field(default_factory=dict)
     providers: dict[str, str] = field(default_factory=dict)
+    rates: dict[str, float] = field(default_factory=dict)
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -62,6 +64,12 @@ class RunStatus:
     def total(self) -> int:
         """Planned cells."""
         return sum(count for *_, count in self.cells)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the end at these rates; None without any."""
+        judges = dict.fromkeys(judge for judge, *_ in self.cells)
+        return time_left({judge: self.count("pending", judge) for judge in judges}, self.rates)
 
     def count(self, status: str, judge: str | None = None) -> int:
         """Planned cells of a status, of one judge or of all."""
@@ -84,8 +92,9 @@ SELECT j.name, a.kind, count(*), sum(a.cost) FROM attempt a JOIN cell c ON c.id 
 GROUP BY j.id, a.kind ORDER BY j.id, a.kind
 """
 _RATE = """
-SELECT count(DISTINCT a.cell) FROM attempt a JOIN outcome o ON o.cell = a.cell AND o.attempts = a.number
-WHERE a.at > ? - ?
+SELECT j.name, count(DISTINCT a.cell) FROM attempt a JOIN outcome o ON o.cell = a.cell AND o.attempts = a.number
+  JOIN cell c ON c.id = a.cell JOIN judge j ON j.id = c.judge
+WHERE a.at > ? - ? GROUP BY j.id
 """
 _FAILURES = """
 SELECT j.name, a.kind, a.status, a.at, a.note FROM attempt a JOIN cell c ON c.id = a.cell JOIN judge j ON j.id = c.judge
@@ -103,7 +112,7 @@ def read_status(folder: Path) -> RunStatus:
             attempts.setdefault(judge, {})[kind] = count
             if dollars:
                 cost[judge] = cost.get(judge, 0.0) + dollars
-        per_second, last = _rate(db)
+        rates, last = _rates(db)
         providers = dict(db.execute("SELECT name, coalesce(facts ->> 'provider', '') FROM judge ORDER BY id"))
         unpriced = dict(db.execute(f"{UNPRICED} GROUP BY j.id"))
         return RunStatus(
@@ -113,11 +122,12 @@ def read_status(folder: Path) -> RunStatus:
             attempts=attempts,
             cost=cost,
             held=held_dollars(db),
-            per_second=per_second,
+            per_second=sum(rates.values()),
             last_at=last,
             failures=tuple(Failure(*row) for row in db.execute(_FAILURES, (LAST,))),
             unpriced={name: count for name, count in unpriced.items() if not is_free(providers[name])},
             providers=providers,
+            rates=rates,
         )
 
 
@@ -127,13 +137,13 @@ def held_dollars(db: sqlite3.Connection) -> float:
     return float(db.execute(HELD).fetchone()[0]) if known else 0.0
 
 
-def _rate(db: sqlite3.Connection) -> tuple[float, float | None]:
-    """Cells a second over the last minute of work, and when that was."""
+def _rates(db: sqlite3.Connection) -> tuple[dict[str, float], float | None]:
+    """Cells a second over the last minute of work by judge, and when that was."""
     last, begun = db.execute("SELECT max(at), (SELECT max(at) FROM session) FROM attempt").fetchone()
     if last is None:
-        return 0.0, None
+        return {}, None
     span = min(RECENT, max(1.0, last - begun))
-    return db.execute(_RATE, (last, span)).fetchone()[0] / span, last
+    return {judge: count / span for judge, count in db.execute(_RATE, (last, span))}, last
 
 
 def writer_of(folder: Path) -> int | None:

@@ -11,7 +11,7 @@ import json
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,7 @@ class Counted:
     calls : (place, kind) -> calls, also those about cells that are planned no longer
     providers : judge -> its provider; held : dollars that a budget counts for calls whose cost nobody told
     per_second : cells that ended a second over the minute before the last attempt; last_at : its time, or None
+    rates : the same by judge, of those of whom any ended
     batches : batches that lie at a provider, not collected yet
     """
 
@@ -103,6 +104,7 @@ class Counted:
     last_at: float | None
     failures: tuple[FailedCall, ...]
     batches: int = 0
+    rates: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -139,7 +141,8 @@ WHERE a.rowid > ? AND a.rowid <= ? AND o.cell IS NULL ORDER BY a.rowid
 """
 _CLOSED = "SELECT cell, attempts, status FROM outcome WHERE cell IN (SELECT value FROM json_each(?))"
 _TIMES = """
-SELECT a.at FROM attempt a CROSS JOIN outcome o ON o.cell = a.cell AND o.attempts = a.number
+SELECT a.at, c.judge FROM attempt a CROSS JOIN outcome o ON o.cell = a.cell AND o.attempts = a.number
+  JOIN cell c ON c.id = a.cell
 WHERE a.rowid > ? AND a.rowid <= ? AND a.at > ?
 """
 _FAILED = f"""
@@ -164,7 +167,7 @@ class _Counts:
 
     upto : row number of the last attempt that was counted; outcomes : counted in all; ended : (own, status) -> planned
     open : cell -> (number, at, own, planned) of its latest attempt, while it has no outcome
-    recent : times of the attempts by which cells ended, those of the last minute
+    recent : times and judges of the attempts by which cells ended, those of the last minute
     strays : as ``ended``, of outcomes whose attempt is not there; missed : how many there were in all
     """
 
@@ -174,7 +177,7 @@ class _Counts:
     ended: Counter[tuple[Own, str]] = field(default_factory=Counter)
     calls: dict[tuple[Own, str], Calls] = field(default_factory=dict)
     open: dict[int, tuple[int, float, Own, bool]] = field(default_factory=dict)
-    recent: list[float] = field(default_factory=list)
+    recent: list[tuple[float, int]] = field(default_factory=list)
     last_at: float | None = None
     failures: list[FailedCall] = field(default_factory=list)
     strays: Counter[tuple[Own, str]] = field(default_factory=Counter)
@@ -253,8 +256,8 @@ class Tally:
         for cell, number, at, *own, planned in db.execute(_OPEN.format(planned=counts.planned), span):
             counts.open[cell] = (number, at, _own(own), bool(planned))
         since = (counts.last_at or 0.0) - RECENT
-        counts.recent = [at for at in counts.recent if at > since]
-        counts.recent += [at for (at,) in db.execute(_TIMES, (*span, since))]
+        counts.recent = [(at, judge) for at, judge in counts.recent if at > since]
+        counts.recent += db.execute(_TIMES, (*span, since)).fetchall()
         newest = [FailedCall(*row) for row in db.execute(_FAILED, span)]
         counts.failures = [*newest, *counts.failures][:LAST]
 
@@ -268,7 +271,7 @@ class Tally:
             if number == attempts:
                 counts.outcomes += 1
                 counts.ended[own, status] += planned
-                counts.recent.append(at)
+                counts.recent.append((at, own[0]))
 
     def _find_strays(self, db: sqlite3.Connection) -> None:
         """Outcomes that name no attempt: nothing of ours writes them, and they are cells that ended all the same."""
@@ -285,7 +288,7 @@ class Tally:
     def _counted(self, db: sqlite3.Connection, *, whole: bool, last: int) -> Counted:
         counts, facts = self._counts, _meta(db)
         session = _session(db, facts)
-        judges = counts.nouns["judge"].values()
+        judges, rates = counts.nouns["judge"].values(), self._rates(session)
         return Counted(
             run_id=facts.get("run", ""),
             facts=facts,
@@ -297,10 +300,11 @@ class Tally:
             calls={(self._place(own), kind): calls for (own, kind), calls in sorted(counts.calls.items())},
             providers={name: provider for name, _, provider in judges},
             held=held_dollars(db),
-            per_second=self._rate(session),
+            per_second=sum(rates.values()),
             last_at=counts.last_at,
             failures=tuple(counts.failures),
             batches=_batches(db),
+            rates=rates,
         )
 
     def _cells(self) -> dict[Place, dict[str, int]]:
@@ -325,13 +329,14 @@ class Tally:
         condition, _, language = nouns["condition"][own[1]]
         return Place(nouns["judge"][own[0]][0], condition, language, nouns["question"][own[2]][0])
 
-    def _rate(self, session: Session) -> float:
-        """As ``RunStatus.per_second``."""
+    def _rates(self, session: Session) -> dict[str, float]:
+        """As ``RunStatus.rates``."""
         counts = self._counts
         if counts.last_at is None:
-            return 0.0
+            return {}
         span = min(RECENT, max(1.0, counts.last_at - session.at))
-        return sum(at > counts.last_at - span for at in counts.recent) / span
+        ended = Counter(judge for at, judge in counts.recent if at > counts.last_at - span)
+        return {counts.nouns["judge"][judge][0]: count / span for judge, count in ended.items()}
 
 
 def _own(own: Iterable[int]) -> Own:

@@ -11,6 +11,7 @@ from functools import partial
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,9 +25,10 @@ from voirdire.browsing.library import Library, Run
 from voirdire.browsing.progress import RunWatch
 from voirdire.judging.nouns import RunStopped
 from voirdire.judging.run_folder import LEDGER
-from voirdire.judging.tally import Tally
+from voirdire.judging.tally import Calls, Place, Tally
 from voirdire.web.room import runs_pages
 from voirdire.web.room.application import make_room
+from voirdire.web.room.runs_view import RunView, Words
 
 STATUSES = ("ok", "malformed", "refused", "error", "pending")
 
@@ -246,3 +248,10 @@ def test_money_is_told_with_what_is_not_known_and_the_budget(tmp_path: Path) -> 
     assert "The next call does not fit into the budget: $1.00 of $3.00 are spent" in page
     assert Tables(page).rows["By judge"]["a"][-1] == "$1.00+"
     assert Tables(page).rows["By judge"]["b"][-1] == "free"
+
+
+def test_a_kind_of_failure_is_called_by_the_judges_that_had_it() -> None:
+    calls = {(Place("mine", "neutral_en", "en", "q1"), "request"): Calls(2, 0.0, 0)}
+    counted = SimpleNamespace(providers={"mine": "python", "control/random": "control"}, calls=calls)
+    seen: Any = SimpleNamespace(counted=counted, kinds=("request",))
+    assert RunView(seen, Words("en")).kinds == (("request", "error in the judge"),)

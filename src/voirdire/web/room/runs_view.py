@@ -317,7 +317,8 @@ class RunView:
         return f"/items/{self.shelf}/{place}" if self.shelf and place else ""
 
     def _kind(self, kind: str) -> str:
-        providers = set(self.now.counted.providers.values())
+        counted = self.now.counted
+        providers = {counted.providers.get(place.judge, "") for place, name in counted.calls if name == kind}
         return self.words.kind(kind, providers.pop() if len(providers) == 1 else "")
 
     def _row(self, line: Line, by: By | None) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.profile import Profile
 from voirdire.app.audit import audit_to
 from voirdire.app.validate import validate_to
-from voirdire.browsing.compared import read_compared
-from voirdire.corpus.corpus import Corpus, Judgments
+from voirdire.app.view import view
+from voirdire.browsing.compared import foreign_tables, read_compared
+from voirdire.corpus.corpus import Coded, CodedQuestion, Corpus, Judgments
 from voirdire.errors import InputError
+from voirdire.texts import text
 
 FEW: dict[str, Any] = {"draws": 20, "permutations": 20, "decomposition_draws": 0}
 IDS = [f"i{n}" for n in range(12)]
@@ -73,7 +76,10 @@ def test_tables_hold_what_was_compared_and_mark_the_rest(folder: Path, tmp_path:
     without = {row["item_id"]: row["status"] for row in k.filter(pl.col("rating").is_null()).to_dicts()}
     assert without == {"i9": "refused", "i10": "out_of_scale"}
     m = tables.judgments.filter(judge="m")
-    assert m.filter(item_id="i0").select("repeat", "rating", "status").rows() == [(2, 3.0, "ok")]
+    assert m.filter(item_id="i0").select("repeat", "rating", "status").rows() == [
+        (1, None, "malformed"),
+        (2, 3.0, "ok"),
+    ]
     assert m.filter(item_id="i1")["repeat"].to_list() == [1, 2]
     assert {"compared/items.parquet", "compared/consensus.parquet", "compared/judgments.parquet"} <= {
         str(path.relative_to(tmp_path / "out")) for path in written.files
@@ -99,7 +105,9 @@ def test_labels_have_shares_and_no_rater_is_told(tmp_path: Path) -> None:
     assert tables is not None
     us = tables.shares.filter(item_id="x", pool="us")
     assert dict(us.select("label", "share").iter_rows()) == {"a": 2 / 3, "b": 1 / 3, "c": 0.0}
-    assert not any("rater" in column for frame in vars(tables).values() for column in frame.columns)
+    frames = [frame for frame in vars(tables).values() if isinstance(frame, pl.DataFrame)]
+    assert len(frames) == 4
+    assert not any("rater" in column for frame in frames for column in frame.columns)
 
 
 def test_left_out_on_request_and_tables_of_an_earlier_audit_go(folder: Path, tmp_path: Path) -> None:
@@ -118,7 +126,7 @@ def test_too_many_judgments_are_not_written_and_a_note_says_so(
     written = audit_to(tmp_path / "out", folder=folder, out_of_scale="exclude", **FEW)
     assert read_compared(tmp_path / "out") is None
     notes = {note["key"]: note["fields"] for note in written.profile.meta["notes"]}
-    assert notes["audit.note.compared_large"] == {"count": 34, "most": 5}
+    assert notes["audit.note.compared_large"] == {"count": 35, "most": 5}
 
 
 def small() -> tuple[Corpus, Judgments]:
@@ -147,7 +155,70 @@ def test_numbers_with_many_values_and_repeats_are_kept_exactly(tmp_path: Path) -
     held = {
         (item, repeat): rating for item, repeat, rating in tables.judgments.select("item_id", "repeat", "rating").rows()
     }
-    assert held == {(f"i{n}", r + 1): values[n, r] for n in range(200) for r in range(2)}
+    assert held == {(f"i{n}", r + 3): values[n, r] for n in range(200) for r in range(2)}
+
+
+def test_tables_beside_another_profile_are_not_shown_and_a_note_says_so(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    evaluate(*small(), QUICK).save(first)
+    evaluate(*small(), AuditOptions(draws=20, permutations=20, seed=1)).save(second)
+    assert foreign_tables(first) == ()
+    (first / "profile.json").write_bytes((second / "profile.json").read_bytes())
+    assert read_compared(first) is None
+    assert [note.key for note in foreign_tables(first)] == ["room.note.foreign_tables"]
+    (second / "compared" / "tables.json").unlink()
+    assert read_compared(second) is None
+    library = view([second])
+    assert (library.shelves, len(library.audits)) == ((), 1)
+    assert library.notes == foreign_tables(second)
+    assert str(second / "compared") in text(library.notes[0].key, "en", **library.notes[0].fields)
+
+
+def test_no_table_of_an_earlier_audit_stays_beside_those_of_a_new_one(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ratings = rated({"us": {"x": [0, 0, 1], "y": [2, 2, 2]}, "cn": {"x": [1, 1], "y": [2, 0]}})
+    evaluate(corpus(ratings, LABELS), None, QUICK).save(out)
+    assert (out / "compared" / "shares.parquet").is_file()
+    audit_to(out, folder=folder, out_of_scale="exclude", **FEW)
+    assert sorted(file.name for file in (out / "compared").iterdir()) == [
+        "consensus.parquet",
+        "items.parquet",
+        "judgments.parquet",
+        "tables.json",
+    ]
+    assert read_compared(out) is not None
+
+
+SAID = [
+    ("x", "m", "-", 2, 1.0, "ok"),
+    ("x", "m", "-", 5, None, "refused"),
+    ("x", "m", "-", 9, None, "malformed"),
+    ("y", "m", "-", 2, None, "refused"),
+    ("y", "m", "-", 5, None, "refused"),
+]
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+def test_every_repeat_keeps_its_number_and_its_status(pieces: bool, tmp_path: Path) -> None:
+    held, said = small()[0], judgments(SAID)
+    if pieces:
+        said = replace(said, rows=coded(SAID))
+    evaluate(held, said, QUICK).save(tmp_path)
+    tables = read_compared(tmp_path)
+    assert tables is not None
+    assert tables.judgments.drop("question").rows() == SAID
+
+
+def coded(rows: list[tuple[str, str, str, int, float | None, str]]) -> Coded:
+    """The same rows as codes, as reading in pieces leaves them."""
+    items, repeats, statuses = ["x", "y"], (2, 5, 9), ("absent", "ok", "refused", "malformed")
+    codes, status = np.full((1, 2, 3), -1, dtype=np.int8), np.zeros((1, 2, 3), dtype=np.uint8)
+    for item, _, _, repeat, value, outcome in rows:
+        place = (0, items.index(item), repeats.index(repeat))
+        codes[place] = -1 if value is None else 0
+        status[place] = statuses.index(outcome)
+    question = CodedQuestion(np.array([0]), repeats, codes, np.array([1.0]), status, statuses)
+    return Coded(pl.Series(items), {"q1": question})
 
 
 @pytest.mark.parametrize("name", ["items", "consensus", "judgments"])

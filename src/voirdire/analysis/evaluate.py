@@ -103,8 +103,7 @@ def evaluate(
         done += 1
     add_verdicts(contexts, cells, table)
     tell("report", done / steps)
-    held = {question: judged_of.cells for question, judged_of in cells.items()}
-    compared, large = item_tables(corpus.items, contexts, held, wanted=options.compared)
+    compared, large = item_tables(corpus.items, contexts, judgments, tuple(cells), options.compared)
     told = [*_told(corpus, contexts, designs), *things_notes(things), *large]
     return Profile(
         table.frame(),

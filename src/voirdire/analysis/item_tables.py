@@ -1,13 +1,16 @@
 """Item by item, what an audit compared: the tables that stand beside a profile.
 
 They hold the items, every pool's consensus and every judgment on the scale on which they were compared, so that the
-numbers of a profile can be looked into and two audits compared item by item. No row of a single rater stands in them.
+numbers of a profile can be looked into and two audits compared item by item. No id of a rater and no free text stands
+in them, yet ratings can be told from them: where one rater of a pool rated an item, its consensus is that rating, and
+where two did, consensus and variance give both. ``--no-compared`` leaves the tables out.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,14 +20,15 @@ import numpy.typing as npt
 import polars as pl
 
 from voirdire.analysis.context import Context
-from voirdire.analysis.panels import Cells
-from voirdire.corpus.corpus import Note
-from voirdire.stats.features import PoolArrays
-from voirdire.stats.level_cube import LevelCube
+from voirdire.analysis.panels import Panel
+from voirdire.corpus.corpus import Coded, CodedQuestion, Judgments, Note
 
 FOLDER = "compared"
 ITEMS, CONSENSUS, JUDGMENTS, SHARES = "items.parquet", "consensus.parquet", "judgments.parquet", "shares.parquet"
-FILES = (ITEMS, CONSENSUS, JUDGMENTS, SHARES)
+OF = "tables.json"
+"""Says which profile the tables belong to."""
+
+FILES = (OF, ITEMS, CONSENSUS, JUDGMENTS, SHARES)
 MOST_JUDGMENTS = 20_000_000
 CONSENSUS_COLUMNS = {
     "question": pl.String,
@@ -54,14 +58,26 @@ SHARE_COLUMNS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """One question: the ids of its items (I,), its pools, and its judges' cells where there are any."""
+    """One question: its panel, the ids of its items (I,), and the judgments where it was judged."""
 
-    question: str
+    panel: Panel
     item_ids: pl.Series
-    pools: tuple[str, ...]
-    arrays: PoolArrays
-    labels: tuple[str, ...] = ()
-    cells: Cells | None = None
+    judgments: Judgments | None = None
+
+    @property
+    def question(self) -> str:
+        """Its id."""
+        return self.panel.question.id
+
+    def count(self) -> int:
+        """How many judgments of its items there are."""
+        if self.judgments is None:
+            return 0
+        rows = self.judgments.rows
+        if isinstance(rows, Coded):
+            return int(np.count_nonzero(rows.questions[self.question].status[:, self.panel.item_rows]))
+        here = pl.col("item_id").cast(pl.String).is_in(self.item_ids.to_list())
+        return rows.filter(pl.col("question") == self.question, here).height
 
 
 @dataclass(frozen=True)
@@ -81,18 +97,22 @@ class ItemTables:
     def judgments(self) -> pl.DataFrame:
         """question, item_id, judge, condition, repeat, rating, status.
 
-        A row for every rating, and one with the status for every judgment without one. Names are categories.
+        A row for every judgment with the repeat as it was numbered; those without a rating say why. Names are
+        categories.
         """
-        parts = [_judgments(asked.question, asked.item_ids, asked.cells) for asked in self.asked if asked.cells]
+        parts = [_judgments(asked, asked.judgments) for asked in self.asked if asked.judgments]
         return pl.concat(parts) if parts else pl.DataFrame(schema=JUDGMENT_COLUMNS)
 
     def shares(self) -> pl.DataFrame:
         """question, item_id, pool, label, share of the pool's raters, of questions whose labels have no order."""
-        parts = [_shares(asked) for asked in self.asked if asked.arrays.shares is not None]
+        parts = [_shares(asked) for asked in self.asked if asked.panel.arrays.shares is not None]
         return pl.concat([pl.DataFrame(schema=SHARE_COLUMNS), *parts])
 
-    def write(self, directory: Path) -> None:
-        """Write the tables below ``directory/compared``; the file of shares only where a question has them."""
+    def write(self, directory: Path, profile: str) -> None:
+        """Write the tables below ``directory/compared``; the file of shares only where a question has them.
+
+        profile : digest of the profile that they belong to, which ``tables.json`` says
+        """
         folder = directory / FOLDER
         folder.mkdir(parents=True, exist_ok=True)
         tables = {ITEMS: _texts(self.items), CONSENSUS: self.consensus(), JUDGMENTS: self.judgments()}
@@ -101,19 +121,25 @@ class ItemTables:
             part = folder / f".{name}.part"
             frame.write_parquet(part)
             part.replace(folder / name)
+        (folder / OF).write_text(json.dumps({"profile": profile}) + "\n", encoding="utf-8")
 
 
 def item_tables(
-    items: pl.DataFrame, contexts: Sequence[Context], cells: Mapping[str, Cells], *, wanted: bool = True
+    items: pl.DataFrame, contexts: Sequence[Context], judgments: Judgments | None, judged: Sequence[str], wanted: bool
 ) -> tuple[ItemTables | None, tuple[Note, ...]]:
-    """The tables of an audit, or None with a note where they are too large; None without a note where not wanted."""
+    """The tables of an audit, or None with a note where they are too large; None without a note where not wanted.
+
+    judged : the questions whose judgments were compared
+    """
     if not wanted:
         return None, ()
-    count = sum(int(_told(part).sum()) for part in cells.values())
+    ids = items["item_id"].cast(pl.String)
+    panels = [context.panel for context in contexts]
+    said = dict.fromkeys(judged, judgments)
+    asked = tuple(Asked(panel, ids.gather(panel.item_rows), said.get(panel.question.id)) for panel in panels)
+    count = sum(one.count() for one in asked)
     if count > MOST_JUDGMENTS:
         return None, (Note("audit.note.compared_large", {"count": count, "most": MOST_JUDGMENTS}),)
-    ids = items["item_id"].cast(pl.String)
-    asked = tuple(_asked(context, ids, cells.get(context.panel.question.id)) for context in contexts)
     return ItemTables(items, asked), ()
 
 
@@ -126,25 +152,19 @@ def remove_tables(directory: Path) -> None:
         shutil.rmtree(folder)
 
 
-def _asked(context: Context, ids: pl.Series, cells: Cells | None) -> Asked:
-    panel = context.panel
-    labels = panel.question.scale.labels
-    return Asked(panel.question.id, ids.gather(panel.item_rows), panel.pools, panel.arrays, labels, cells)
-
-
 def _texts(frame: pl.DataFrame) -> pl.DataFrame:
     kinds = (pl.Categorical, pl.Enum)
     return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if kind in kinds)
 
 
 def _consensus(asked: Asked) -> pl.DataFrame:
-    arrays = asked.arrays
+    arrays = asked.panel.arrays
     pool, item = np.nonzero(arrays.has)
     return pl.DataFrame(
         {
             "question": pl.repeat(asked.question, len(pool), dtype=pl.String, eager=True),
             "item_id": asked.item_ids.gather(item),
-            "pool": pl.Series(asked.pools, dtype=pl.String).gather(pool),
+            "pool": pl.Series(asked.panel.pools, dtype=pl.String).gather(pool),
             "value": arrays.mean[pool, item],
             "n": pl.Series(arrays.n[pool, item]).fill_nan(None).cast(pl.Int64),
             "s2": pl.Series(arrays.s2[pool, item]).fill_nan(None),
@@ -154,46 +174,70 @@ def _consensus(asked: Asked) -> pl.DataFrame:
 
 
 def _shares(asked: Asked) -> pl.DataFrame:
-    shares = asked.arrays.shares
+    shares = asked.panel.arrays.shares
     if shares is None:
         return pl.DataFrame(schema=SHARE_COLUMNS)
-    known = np.broadcast_to(asked.arrays.has[..., None], shares.shape) & ~np.isnan(shares)
+    known = np.broadcast_to(asked.panel.arrays.has[..., None], shares.shape) & ~np.isnan(shares)
     pool, item, label = np.nonzero(known)
     return pl.DataFrame(
         {
             "question": pl.repeat(asked.question, len(pool), dtype=pl.String, eager=True),
             "item_id": asked.item_ids.gather(item),
-            "pool": pl.Series(asked.pools, dtype=pl.String).gather(pool),
-            "label": pl.Series(asked.labels, dtype=pl.String).gather(label),
+            "pool": pl.Series(asked.panel.pools, dtype=pl.String).gather(pool),
+            "label": pl.Series(asked.panel.question.scale.labels, dtype=pl.String).gather(label),
             "share": shares[pool, item, label],
         },
         schema=SHARE_COLUMNS,
     )
 
 
-def _told(cells: Cells) -> npt.NDArray[np.bool_]:
-    """(C, I, R) the rows of a table of judgments: every rating, and the first repeat of what has a status alone."""
-    rows = cells.held.codes >= 0 if isinstance(cells.held, LevelCube) else ~np.isnan(cells.held)
-    absent = cells.reasons.index("absent") if "absent" in cells.reasons else -1
-    rows[:, :, 0] |= (cells.status != 0) & (cells.status != absent)
-    return rows
-
-
-def _judgments(question: str, item_ids: pl.Series, cells: Cells) -> pl.DataFrame:
-    cell, item, repeat = np.nonzero(_told(cells))
-    if isinstance(cells.held, LevelCube):
-        rating = np.append(cells.held.values, np.nan)[cells.held.codes[cell, item, repeat]]
+def _judgments(asked: Asked, judgments: Judgments) -> pl.DataFrame:
+    """The judgments of a question's items by cell, item and repeat, on the scale on which they were compared."""
+    rows = judgments.rows
+    if isinstance(rows, Coded):
+        found = _decoded(asked, rows.questions[asked.question])
     else:
-        rating = cells.held[cell, item, repeat]
+        found = _joined(asked, rows, judgments.cells)
+    rating = pl.col("rating")
+    if asked.panel.ranges is not None:
+        low, extent = (pl.Series(end).gather(found["item"]) for end in asked.panel.ranges)
+        rating = (rating - low) / extent
+    return found.select(
+        _named([asked.question], np.zeros(found.height, dtype=np.int64)).alias("question"),
+        _named(asked.item_ids.to_list(), found["item"].to_numpy()).alias("item_id"),
+        *(
+            _named(judgments.cells[name].cast(pl.String).to_list(), found["cell"].to_numpy()).alias(name)
+            for name in ("judge", "condition")
+        ),
+        pl.col("repeat").cast(pl.Int64),
+        rating,
+        pl.col("status").cast(pl.Categorical),
+    )
+
+
+def _joined(asked: Asked, rows: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
+    """cell (row of ``cells``), item, repeat, rating, status of the rows of a table."""
+    items = pl.DataFrame({"item_id": asked.item_ids}).with_row_index("item")
+    keys = cells.select("judge", "condition").with_row_index("cell")
+    here = rows.filter(pl.col("question") == asked.question).with_columns(pl.col("item_id").cast(pl.String))
+    both = here.join(items, on="item_id").join(keys, on=["judge", "condition"])
+    return both.sort("cell", "item", "repeat").select(
+        "cell", "item", "repeat", pl.col("value").alias("rating"), "status"
+    )
+
+
+def _decoded(asked: Asked, coded: CodedQuestion) -> pl.DataFrame:
+    """The same of judgments that were read in pieces."""
+    status = coded.status[:, asked.panel.item_rows]
+    cell, item, repeat = np.nonzero(status)
+    values = np.append(coded.values, np.nan)[coded.codes[:, asked.panel.item_rows][cell, item, repeat]]
     return pl.DataFrame(
         {
-            "question": _named([question], np.zeros(len(cell), dtype=np.int64)),
-            "item_id": _named(item_ids.to_list(), item),
-            "judge": _named(cells.frame["judge"].cast(pl.String).to_list(), cell),
-            "condition": _named(cells.frame["condition"].cast(pl.String).to_list(), cell),
-            "repeat": repeat + 1,
-            "rating": pl.Series(rating).fill_nan(None),
-            "status": _named(list(cells.reasons), cells.status[cell, item]),
+            "cell": coded.cells[cell],
+            "item": item,
+            "repeat": np.asarray(coded.repeats, dtype=np.int64)[repeat],
+            "rating": pl.Series(values).fill_nan(None),
+            "status": _named(list(coded.statuses), status[cell, item, repeat]),
         }
     )
 

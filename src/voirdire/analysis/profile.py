@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -112,7 +113,7 @@ class Profile:
         if not (file.is_file() and file.read_bytes() == document):
             remove_tables(folder)
         if self.compared is not None:
-            self.compared.write(folder)
+            self.compared.write(folder, hashlib.sha256(document).hexdigest())
         _write_whole(file, lambda part: part.write_bytes(document))
 
     def to_json(self) -> bytes:

@@ -89,9 +89,8 @@ def write(
         with TemporaryDirectory(prefix=".voirdire-", dir=out) as held:
             write_report(profile, held, lang, images)
             profile.save(held)
-            if profile.compared is None:
-                (out / PROFILE).unlink(missing_ok=True)
-                remove_tables(out)
+            (out / PROFILE).unlink(missing_ok=True)
+            remove_tables(out)
             written = publish(Path(held), out)
     except OSError as error:
         raise UsageError("app.out_unwritable", file=str(out), why=error.strerror or str(error)) from error

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from voirdire.analysis.context import Context, Mask, scale_codes
@@ -35,12 +37,14 @@ class Material:
 
     ids : (I,) its items, sorted, as the audit has them; context : pools, options and slices, without single raters
     cube : (C, I, R) ratings of the judges' cells, NaN where there is none; selections : of the C cells, by their names
+    repeats : (C, I, R) which repeat each rating is of
     """
 
     ids: tuple[str, ...]
     context: Context
     cube: Array
     selections: Selections
+    repeats: npt.NDArray[np.int64]
 
     @property
     def arrays(self) -> PoolArrays:
@@ -61,6 +65,15 @@ class Material:
     def codes(self) -> frozenset[str]:
         """Which declared needs of statistics the question meets."""
         return scale_codes(self.context.panel)
+
+    @cached_property
+    def names(self) -> tuple[tuple[str, str], ...]:
+        """(C,) judge and condition of every cell."""
+        names = [("", "")] * len(self.cube)
+        for place in np.flatnonzero(self.selections.full):
+            for cell in np.flatnonzero(self.selections.matrix[place]):
+                names[cell] = (self.selections.judges[place], self.selections.conditions[place])
+        return tuple(names)
 
     def cells(self, judge: str, condition: str) -> np.ndarray | None:
         """The cells of a selection by the names that it has in the estimates; None where it is not known."""
@@ -84,8 +97,8 @@ def material(meta: Mapping[str, Any], compared: Compared, question: str) -> Mate
     normalised = bool(told.get("normalised"))
     arrays = _pool_arrays(consensus, compared.shares, index, pools, asked, normalised)
     context = _context(meta, compared, asked, ids, pools, arrays, normalised)
-    cube, selections = _cells(meta, judged, index, context.options)
-    return Material(tuple(ids), context, cube, selections)
+    cube, repeats, selections = _cells(meta, judged, index, context.options)
+    return Material(tuple(ids), context, cube, selections, repeats)
 
 
 def _scale(told: Mapping[str, Any]) -> Scale:
@@ -172,10 +185,10 @@ def _tuples(value: Any) -> Any:
 
 def _cells(
     meta: Mapping[str, Any], judged: pl.DataFrame, index: pl.DataFrame, options: AuditOptions
-) -> tuple[Array, Selections]:
-    """(C, I, R) ratings of the cells that occur, and the selections of them by their names."""
+) -> tuple[Array, npt.NDArray[np.int64], Selections]:
+    """(C, I, R) ratings of the cells that occur, which repeats they are, and the selections of cells by their names."""
     if judged.is_empty():
-        return np.zeros((0, index.height, 1)), NOTHING
+        return np.zeros((0, index.height, 1)), np.zeros((0, index.height, 1), dtype=np.int64), NOTHING
     factors, covariates = tuple(meta["factors"]), tuple(meta["covariates"])
     names = ["judge", "condition", *factors]
     cells = pl.DataFrame(
@@ -185,9 +198,11 @@ def _cells(
     cells = cells.join(seen, on=["judge", "condition"], how="semi", maintain_order="left")
     keys = cells.select("judge", "condition").with_row_index("cell")
     here = judged.filter(pl.col("rating").is_not_null()).join(index, on="item_id").join(keys, on=["judge", "condition"])
-    repeats = int(judged["repeat"].max() or 1)  # type: ignore[arg-type]
-    cube = np.full((cells.height, index.height, repeats), np.nan)
-    cube[here["cell"].to_numpy(), here["item"].to_numpy(), here["repeat"].to_numpy() - 1] = here["rating"].to_numpy()
+    here = here.with_columns(place=pl.col("repeat").rank("ordinal").over("cell", "item").cast(pl.Int64) - 1)
+    cube = np.full((cells.height, index.height, int(np.max(here["place"].to_numpy(), initial=0)) + 1), np.nan)
+    repeats = np.zeros(cube.shape, dtype=np.int64)
+    places = tuple(here[name].to_numpy() for name in ("cell", "item", "place"))
+    cube[places], repeats[places] = here["rating"].to_numpy(), here["repeat"].to_numpy()
     judges = pl.DataFrame(
         [
             {"judge": name, **{key: values.get(key) for key in covariates}}
@@ -196,4 +211,4 @@ def _cells(
         dict.fromkeys(["judge", *covariates], pl.String),
     )
     told = Judgments(judged.clear(), cells, judges, factors, tuple(meta.get("key_factors", ())), covariates)
-    return cube, select(told, cells, options.selects)
+    return cube, repeats, select(told, cells, options.selects)

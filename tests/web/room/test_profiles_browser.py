@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from tests.reporting import fake_profile
 from tests.web.room.profiles_world import library, real
@@ -16,9 +18,13 @@ SIZES = {"wide": (1280, 900), "phone": (390, 844), "narrow": (320, 700)}
 
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """The room with an audit of two pools and one of six."""
+    """The room with an audit of two pools, the id of whose first item is very long, and one of six."""
     folder = tmp_path_factory.mktemp("audits")
-    audits = library(folder, two=real(fake_profile.two_pools()), six=real(fake_profile.six_pools()))
+    two = real(fake_profile.two_pools())
+    longest = pl.col("item_id").replace(two.items["item_id"][0], "A" * 5000)
+    audits = library(
+        folder, two=replace(two, items=two.items.with_columns(longest)), six=real(fake_profile.six_pools())
+    )
     with Serving(audits) as running:
         yield running
 
@@ -67,7 +73,7 @@ def test_everybody_can_read_a_profile(browser: Any, serving: Serving, artefacts:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
     for size, lang, paths in (
         ("wide", "en", ("two", "two/judges", "two/pair", "two/estimates")),
-        ("phone", "zh", ("six/pair", "six/slices", "two/notes")),
+        ("phone", "zh", ("six/pair", "six/slices", "two/pair", "two/notes")),
         ("narrow", "en", ("two", "six/judges", "six/estimates")),
     ):
         page = window(browser, size)

@@ -52,7 +52,12 @@ def test_every_pair_can_be_chosen_in_either_order(six: View) -> None:
 
 @pytest.mark.parametrize(
     ("asked", "key"),
-    [({"question": "x"}, "no_question"), ({"pair": "us"}, "no_pair"), ({"slice": "a=b"}, "no_slice")],
+    [
+        ({"question": "x"}, "no_question"),
+        ({"pair": "us"}, "no_pair"),
+        ({"slice": "a=b"}, "no_slice"),
+        ({"slice": "anchor=high"}, "no_anchor"),
+    ],
 )
 def test_what_was_not_computed_cannot_be_chosen(six: View, asked: dict[str, str], key: str) -> None:
     with pytest.raises(NotThere) as told:
@@ -100,6 +105,21 @@ def test_a_slice_without_numbers_in_a_part_is_told_with_its_command() -> None:
     view = View(real(profile_of(profile, kept)))
     (missing,) = part(view, "judges", choose(view, {"slice": "culture=cn"}), "en").missing
     assert missing.command == "voirdire audit ... --slice culture"
+
+
+def test_anchor_classes_are_slices_of_a_pair_and_no_column(six: View) -> None:
+    """``--slice anchor`` would fail: items have no such column."""
+    with pytest.raises(NotThere) as told:
+        choose(six, {"slice": "anchor=high", "pair": "us,ng"})
+    assert "--slice" not in told.value.message("en")
+    assert told.value.message("en").endswith("voirdire audit ... --pair us,ng")
+    frame = fake_profile.two_pools().estimates
+    other = pl.when(pl.col("slice") == "all").then(pl.lit("anchor=low")).otherwise(pl.col("slice"))
+    kept = pl.concat([frame, frame.filter(statistic="n_items").with_columns(slice=other)])
+    profile = real(profile_of(None, kept), slices=["all", "anchor=low"])
+    view = View(profile)
+    (missing,) = part(view, "judges", choose(view, {"slice": "anchor=low"}), "en").missing
+    assert (missing.key, missing.command) == ("room_profiles.anchor_missing", "voirdire audit ... --pair us,cn")
 
 
 def profile_of(profile: object, estimates: pl.DataFrame) -> fake_profile.FakeProfile:

@@ -27,6 +27,8 @@ OF_RUNS = (
 )  # fmt: skip
 """Statistics, by the first part of their names, that the part on the experiment tells."""
 COMMAND = "voirdire audit ..."
+ANCHOR = "anchor"
+"""The slices by anchor class, which no column of the items makes."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,8 @@ def choose(view: View, asked: Mapping[str, str]) -> Choice:
     chosen = asked.get("question") or names[0]
     if chosen not in names:
         raise NotThere("room_profiles.no_question", value=_short(chosen), known=", ".join(map(View.clean, names)))
-    return Choice(chosen, _pair(view, chosen, asked.get("pair", "")), _slice(view, chosen, asked.get("slice", "")))
+    pair = _pair(view, chosen, asked.get("pair", ""))
+    return Choice(chosen, pair, _slice(view, chosen, pair, asked.get("slice", "")))
 
 
 def _pair(view: View, chosen: str, told: str) -> tuple[str, str] | None:
@@ -116,12 +119,20 @@ def _pair(view: View, chosen: str, told: str) -> tuple[str, str] | None:
     return pair
 
 
-def _slice(view: View, chosen: str, told: str) -> str:
+def _slice(view: View, chosen: str, pair: tuple[str, str] | None, told: str) -> str:
     if not told or told in slices_of(view, chosen):
         return told or WHOLE
     columns = {column for column, _ in levels_of(told)} if "=" in told else set()
     column = next(iter(columns), "COLUMN")
-    raise NotThere("room_profiles.no_slice", value=_short(told), command=f"{COMMAND} --slice {_word(column)}")
+    key = "no_anchor" if column == ANCHOR else "no_slice"
+    raise NotThere(f"room_profiles.{key}", value=_short(told), command=_to_slice(column, pair))
+
+
+def _to_slice(column: str, pair: tuple[str, str] | None) -> str:
+    """The command that makes slices by a column, or by anchor class: these belong to one pair."""
+    if column == ANCHOR:
+        return f"{COMMAND} --pair {_word(','.join(pair or ('A', 'B')))}"
+    return f"{COMMAND} --slice {_word(column)}"
 
 
 def _short(told: str) -> str:
@@ -231,6 +242,7 @@ def _missing(view: View, name: str, choice: Choice, sections: Sequence[Section],
         found.append(Missing("room_profiles.pair_missing", {"a": View.clean(a), "b": View.clean(b)}, command))
     elif name in BY_SLICE and choice.part != WHOLE and not sections:
         column = levels_of(choice.part)[0][0]
+        key = "anchor_missing" if column == ANCHOR else "slice_missing"
         fields = {"slice": words.slice(choice.part)}
-        found.append(Missing("room_profiles.slice_missing", fields, f"{COMMAND} --slice {_word(column)}"))
+        found.append(Missing(f"room_profiles.{key}", fields, _to_slice(column, choice.pair)))
     return tuple(found)

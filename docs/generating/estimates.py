@@ -27,6 +27,13 @@ apostrophe before it; `profile.json` and Python have it bare. `profile.json` is 
 other files of its run do.
 
 ## The statistics
+
+Under each name stands what the number says, for a reader of the report; where more is declared, how it is computed
+(r is a judge's rating, m_a and m_b are the consensuses of the first and the second pool); *of*: a pool, a pair, a
+judge, of which there is one row each; *over several cells*: how cells are put together; *undefined when*: reasons,
+which are [told below](#why-an-estimate-is-undefined); and the *source*. *Jury Duty* is
+[the study behind voirdire](../glossary.md#the-study-behind-voirdire). An introduction to the main numbers:
+[what the numbers mean](../explanation/numbers.md).
 """
 
 

@@ -21,7 +21,7 @@ from voirdire.stats.alignment import rated_mask
 from voirdire.stats.features import TIE, Array, Features, feature, zero_where
 
 Mask = npt.NDArray[np.bool_]
-SECTION = "estimators, Levels: pairwise votes"
+SECTION = "Votes between two things (docs/explanation/pairwise.md)"
 MTBENCH = "Zheng et al. 2023 (MT-Bench), section 4.1"
 
 

@@ -18,7 +18,7 @@ import polars as pl
 
 from voirdire.judging.ledger import PLANNED
 from voirdire.judging.nouns import BASE_DESIGN
-from voirdire.judging.reading import reading
+from voirdire.judging.reading import reading, steady
 from voirdire.judging.run_folder import iso, write_whole
 
 PORTION = 1_000
@@ -72,6 +72,7 @@ ORDER BY c.judge, c.item, c.condition, c.question, c.repeat
 )
 
 
+@steady
 def export(folder: Path) -> list[Path]:
     """Write the tables of a run into its folder; the files written.
 
@@ -122,11 +123,17 @@ def _designs(db: sqlite3.Connection) -> set[str]:
 
 def _judges(db: sqlite3.Connection, folder: Path) -> Path:
     """One row a judge, with its covariates."""
-    rows = [
+    target = folder / "judges.csv"
+    write_whole(target, judges_table(db).write_csv())
+    return target
+
+
+def judges_table(db: sqlite3.Connection) -> pl.DataFrame:
+    """One row a judge, with its covariates."""
+    return _table(
         {"judge": name, **json.loads(facts)["covariates"]}
         for name, facts in db.execute("SELECT name, facts FROM judge ORDER BY id")
-    ]
-    return _csv(rows, folder / "judges.csv")
+    )
 
 
 def _conditions(db: sqlite3.Connection, folder: Path) -> Path:
@@ -137,12 +144,13 @@ def _conditions(db: sqlite3.Connection, folder: Path) -> Path:
         known = json.loads(facts)
         design = {"design": known["design"]} if designs else {}
         rows.append({"condition": known["name"], **design, **known["factors"], **design})
-    return _csv(rows, folder / "conditions.csv")
+    target = folder / "conditions.csv"
+    write_whole(target, _table(rows).write_csv())
+    return target
 
 
-def _csv(rows: Iterable[dict[str, str]], target: Path) -> Path:
+def _table(rows: Iterable[dict[str, str]]) -> pl.DataFrame:
     held = list(rows)
     names = list(dict.fromkeys(name for row in held for name in row))
     columns = {name: [row.get(name) for row in held] for name in names}
-    write_whole(target, pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String)).write_csv())
-    return target
+    return pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))

@@ -9,7 +9,7 @@ from pathlib import Path
 from voirdire.judging.ledger import HELD, PLANNED, UNPRICED
 from voirdire.judging.nouns import BASE_DESIGN
 from voirdire.judging.progress import is_free, time_left
-from voirdire.judging.reading import reading
+from voirdire.judging.reading import reading, steady
 from voirdire.judging.run_folder import LOCK
 
 RECENT = 60.0
@@ -102,6 +102,7 @@ WHERE a.kind NOT IN ('ok', 'refused', 'malformed') ORDER BY a.rowid DESC LIMIT ?
 """
 
 
+@steady
 def read_status(folder: Path) -> RunStatus:
     """How the run in a folder stands. Raises InputError where there is none."""
     with reading(folder) as db:

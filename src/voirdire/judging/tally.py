@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from voirdire.judging.reading import reading
+from voirdire.judging.reading import Torn, reading
 from voirdire.judging.status import CONDITION_NAME, RECENT, held_dollars
 
 PORTION = 10_000
@@ -207,11 +207,14 @@ class Tally:
         """
         until = self._clock() + seconds
         while True:
-            with reading(self.folder) as db:
-                self._begin(db)
-                whole, last = self._count(db)
-                if whole or self._clock() >= until:
-                    return self._counted(db, whole=whole, last=last)
+            try:
+                with reading(self.folder) as db:
+                    self._begin(db)
+                    whole, last = self._count(db)
+                    if whole or self._clock() >= until:
+                        return self._counted(db, whole=whole, last=last)
+            except Torn:
+                self._counts = _Counts()
 
     def _begin(self, db: sqlite3.Connection) -> None:
         """Count anew where another session, another plan or errors that are asked again changed what is planned."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from voirdire.construction.imaging.files import RUN
 from voirdire.construction.imaging.running import batch_of
-from voirdire.judging.reading import reading
+from voirdire.judging.reading import reading, steady
 from voirdire.judging.run_folder import iso, write_whole
 
 LOG = "images.jsonl"
@@ -54,6 +54,7 @@ class Logged:
         return own | {"regime": self.regime, "status": self.status, "current": self.current} | self.facts
 
 
+@steady
 def read_log(folder: Path) -> list[Logged]:
     """Every image that was asked for in a corpus that is being built, what was wanted last at the end; from its ledger.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from voirdire.construction.translation.plan import FORWARD, RUN
-from voirdire.judging.reading import reading
+from voirdire.judging.reading import reading, steady
 from voirdire.judging.run_folder import LEDGER, iso
 
 _CELLS = """
@@ -42,6 +42,7 @@ class Proposal:
     attempts: int = 0
 
 
+@steady
 def read_proposals(folder: Path | str) -> tuple[Proposal, ...]:
     """Everything that models were asked, the latest answer at the end; nothing where none was ever asked."""
     run = Path(folder) / RUN

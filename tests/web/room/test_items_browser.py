@@ -114,3 +114,18 @@ def test_pages_work_without_scripts(browser: Any, place: str) -> None:
     assert "30 of 60" in page.inner_text(".results")
     assert not page.is_visible("[data-keys]")
     context.close()
+
+
+@pytest.mark.slow
+def test_a_window_made_narrow_scrolls_wide_tables_and_not_the_page(page: Any, place: str) -> None:
+    page.goto(f"{place}/1")
+    page.evaluate(
+        """for (const row of document.querySelectorAll('.cells tr')) for (let n = 0; n < 12; n++) {
+             const cell = row.lastElementChild.cloneNode(true);
+             cell.innerHTML = '–<span class="unseen">not asked</span>';
+             row.append(cell);
+        }"""
+    )
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.querySelector('.scroll:has(.cells)').scrollWidth") > 390
+    assert page.evaluate("document.documentElement.scrollWidth") == 390

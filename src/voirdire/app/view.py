@@ -163,7 +163,15 @@ def _judged_by(shelf: Shelf, compared: Compared) -> Shelf:
     said = compared.judgments.filter(pl.col("question").is_in(numeric))
     if said.is_empty():
         return shelf
-    return replace(shelf, judged=(read_judgments(JudgmentOptions(said), shelf.corpus),))
+    judgments = read_judgments(JudgmentOptions(said), shelf.corpus)
+    return replace(shelf, judged=(replace(judgments, rank_only=judgments.rank_only | compared.rank_only),))
+
+
+def _compared(folder: Path, profile: Profile) -> Compared | None:
+    """The item-level tables of an audit, with what its profile says of their judges."""
+    compared = read_compared(folder)
+    other = frozenset((str(judge), str(question)) for judge, question in profile.meta.get("rank_only", ()))
+    return None if compared is None else replace(compared, rank_only=other)
 
 
 def _audits(folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs) -> tuple[list[Audit], list[Shelf]]:
@@ -171,7 +179,7 @@ def _audits(folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs) -> tupl
     for folder in folders:
         title = folder.resolve().name
         profile = Profile.load(folder)
-        compared = read_compared(folder)
+        compared = _compared(folder, profile)
         slug = slugs(title, "audit")
         items = [] if compared is None else compared.items["item_id"].to_list()
         place = _holding(shelves, items)

@@ -146,7 +146,8 @@ class ComparedSource:
     def said(self, question: str, items: pl.Series) -> Said | None:
         """See :class:`Source`."""
         rows = self.compared.judgments.filter(pl.col("question") == question).rename({"rating": "value"})
-        return None if rows.is_empty() else said_of_rows(rows, items)
+        other = [judge for judge, asked in self.compared.rank_only if asked == question]
+        return None if rows.is_empty() else said_of_rows(rows, items, rank_only=other)
 
     def of_item(self, question: str, item: str) -> pl.DataFrame:
         """See :class:`Source`."""

@@ -130,6 +130,36 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
+def test_an_audit_alone_knows_who_answers_on_another_scale(folder: Path, tmp_path: Path) -> None:
+    lines = [f"{item},z,{cell},1,{value},ok," for item, value in (("a", 90), ("b", 20)) for cell in "xy"]
+    (folder / "judgments.csv").write_text(JUDGMENTS + "\n".join(lines) + "\n")
+    audit(folder, draws=0, permutations=1).save(tmp_path / "audit")
+    whole, alone = numbers_of(folder), numbers_of(tmp_path / "audit")
+    for numbers in (whole, alone):
+        said = numbers.judged("rating").said
+        assert said is not None
+        assert said.rank_only == {"z"}
+    frames = [numbers.frame("rating", (0, 1)).sort("item_id").drop("n", "search") for numbers in (whole, alone)]
+    assert frames[1].select(frames[0].columns).equals(frames[0].filter(pl.col("item_id").is_in(frames[1]["item_id"])))
+    assert frames[1]["disagreement"].null_count() < frames[1].height
+
+
+def test_numbers_of_a_run_are_no_labels(run: Path, tmp_path: Path) -> None:
+    """A corpus whose question has labels beside a run that asked for numbers: none of them is taken for a label."""
+    labelled = tmp_path / "corpus"
+    names = rows_of_run(run, "q1")["item_id"].unique().to_list()
+    lines = [f"{name},{pool},{pool},q1,{label}" for name in names for pool, label in (("us", "yes"), ("cn", "no"))]
+    (labelled / "ratings.csv").write_text("item_id,rater_id,pool,question,rating\n" + "\n".join(lines) + "\n")
+    (labelled / "questions.csv").write_text("question,level\nq1,nominal\n")
+    numbers = ShelfNumbers(replace(view([labelled]).shelves[0], judged=(run,)))
+    assert numbers.frame("q1", (0, 1))["tilt"].null_count() == len(names)
+    rows = pl.concat(numbers.sources[0].of_item("q1", name) for name in names)
+    said = numbers.judged("q1").said
+    assert said is not None
+    assert said.rank_only == {"a", "b"}
+    assert set(rows["value"].drop_nulls()) == {4.0}
+
+
 def test_a_ledger_read_now_is_the_table_that_is_exported_later(run: Path) -> None:
     export(run)
     table = pl.read_parquet(run / "judgments.parquet").select(
@@ -224,3 +254,8 @@ def test_failed_calls_are_told_with_their_reason(tmp_path: Path) -> None:
     go(plan, tmp_path / "run", lambda _: CallFailed("request", "bad request", status=400))
     (first, *_) = tries_of_run(tmp_path / "run", "i0000")
     assert (first.kind, first.status, first.note, first.text) == ("request", 400, "bad request", "")
+
+
+def test_levels_are_named_as_they_were_given() -> None:
+    levels = levels_of_scale(Scale("interval", -1e9, 1e9), [-0.0, 99.99, 999.6, 1234567.0])
+    assert [level.name for level in levels] == ["0", "99.99", "999.6", "1234567"]

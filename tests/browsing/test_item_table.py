@@ -336,3 +336,42 @@ def test_places_and_pairs(frame: pl.DataFrame) -> None:
     assert beside(frame, 1) == (1, None, 2)
     assert beside(frame, 9) == (0, None, None)
     assert paired(frame).to_list() == ["p", "q"]
+
+
+def test_a_pool_without_a_consensus_has_no_shares_and_no_tilt_of_labels() -> None:
+    """Shares that are told of one pool alone are none of the other: no answer, no gap, no tilt is made up."""
+    items = pl.Series(["a", "b"])
+    rows = pl.DataFrame({"item_id": ["a", "a", "b"], "pool": ["us", "cn", "us"], "value": [0.0, 1.0, 0.0],
+                         "n": [1, 1, 1], "s2": [None] * 3})  # fmt: skip
+    shares = pl.DataFrame({"item_id": ["a", "a", "b"], "pool": ["us", "cn", "us"], "label": ["x", "y", "x"],
+                           "share": [1.0, 1.0, 1.0]})  # fmt: skip
+    pools = pools_of_consensus(rows, "q", Scale("nominal", labels=("x", "y")), items, shares=shares)
+    assert pools is not None
+    assert pools.arrays.shares is not None
+    assert pools.arrays.shares[1].tolist()[0] == [0.0, 1.0]
+    assert np.isnan(pools.arrays.shares[1, 1]).all()
+    said = said_of_rows(pl.DataFrame([(i, "m", "x", 1, 0.0, "ok") for i in items], schema=ROWS, orient="row"), items)
+    frame = item_numbers(2, pools, said, (0, 1))
+    assert (frame["gap"].to_list(), frame["tilt"].to_list(), frame["tilt.0"].to_list()) == (
+        [1.0, None], [-1.0, None], [-1.0, None],
+    )  # fmt: skip
+    assert frame["tilt.why"].to_list() == [None, "no_consensus"]
+
+
+def test_numbers_that_stand_for_no_label_are_none() -> None:
+    corpus = rated([("a", "r1", "us", "x"), ("a", "r2", "cn", "y"), ("b", "r1", "us", "z")])
+    pools = pools_of_corpus(corpus, corpus.questions[0], pl.Series(["a"]))
+    rows = [("a", f"m{value}", "-", 1, value, "ok") for value in (0.0, 0.5, 5.0, -1.0)]
+    said = said_of_rows(pl.DataFrame(rows, schema=ROWS, orient="row"), pl.Series(["a"]))
+    frame = item_numbers(1, pools, said, (0, 1))
+    assert abs(frame["tilt.0"][0]) == 1
+    assert [frame[f"tilt.{j}"][0] for j in (1, 2, 3)] == [None] * 3
+
+
+@pytest.mark.parametrize("name", ["*", "^.*$", "^item.*$"])
+def test_the_name_of_a_column_is_a_name_and_no_pattern(name: str) -> None:
+    table = pl.DataFrame({"item_id": ["a", "b"], name: ["Us", "cn"], "note": ["tea", "rice"]})
+    facts = item_facts(table, (name,), (name, "note"))
+    assert facts[f"by.{name}"].to_list() == ["Us", "cn"]
+    assert facts["search"].to_list() == ["a\nus\ntea", "b\ncn\nrice"]
+    assert facts.columns == ["n", "item_id", "split", "pair_id", "search", f"by.{name}"]

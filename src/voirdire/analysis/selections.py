@@ -205,7 +205,7 @@ def slicing_column(column: pl.Series) -> bool:
         return False
     if column.dtype.is_numeric():
         return False
-    levels = column.cast(pl.String).drop_nulls().unique()
+    levels = column.alias("level").cast(pl.String).drop_nulls().unique()
     if not LEAST_LEVELS <= levels.len() <= MOST_LEVELS:
         return False
     return levels.cast(pl.Float64, strict=False).null_count() > 0

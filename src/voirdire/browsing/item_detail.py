@@ -161,11 +161,11 @@ def levels_of_scale(scale: Scale, values: Sequence[float]) -> tuple[Bin, ...]:
     """
     declared = scale.level_values
     if declared and len(declared) <= MOST_LEVELS:
-        names = scale.labels or tuple(f"{value:g}" for value in declared)
+        names = scale.labels or tuple(f"{value:.10g}" for value in declared)
         return tuple(Bin(name, value, value) for name, value in zip(names, declared, strict=True))
     found = sorted(set(values))
     if len(found) <= MOST_LEVELS:
-        return tuple(Bin(f"{value:g}", value, value) for value in found)
+        return tuple(Bin(f"{value + 0.0:.10g}", value, value) for value in found)
     low = found[0] if scale.low is None else min(float(scale.low), found[0])
     high = found[-1] if scale.high is None else max(float(scale.high), found[-1])
     ends = np.linspace(low, high, BINS + 1)

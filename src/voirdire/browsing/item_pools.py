@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -146,13 +146,16 @@ def pools_of_consensus(
     for name, part in parts.items():
         part[pool[here], at[here]] = rows[name].cast(pl.Float64).to_numpy()[here]
     cuts = ScaleCuts(0.0, 1.0) if normalised else cuts_of(scale)
-    by_label = _shares(shares, names, scale.labels, items) if scale.nominal and shares is not None else None
-    arrays = PoolArrays(parts["value"], parts["n"], parts["s2"], cuts, by_label)
+    arrays = PoolArrays(parts["value"], parts["n"], parts["s2"], cuts)
+    if scale.nominal and shares is not None:
+        by_label = _shares(shares, names, scale.labels, items)
+        by_label[~arrays.has] = np.nan
+        arrays = replace(arrays, shares=by_label)
     return ItemPools(question, scale, names, arrays, normalised=normalised)
 
 
 def _shares(rows: pl.DataFrame, pools: Sequence[str], labels: Sequence[str], items: pl.Series) -> Array:
-    """(K, I, L) the share of each label, 0 of labels that nobody gave."""
+    """(K, I, L) the share of each label, 0 of those that are not told."""
     at = places(rows["item_id"], items)
     known = (at >= 0) & rows["pool"].cast(pl.String).is_in(pools).to_numpy()
     rows, at = rows.filter(pl.Series(known)), at[known]

@@ -205,13 +205,16 @@ def tilts(pools: ItemPools, said: Said, pair: Pair) -> tuple[Array, Array]:
     """
     a, b = pair
     arrays, item = pools.arrays, said.item
+    counts = said.comparable()[said.judge] & arrays.has[a, item] & arrays.has[b, item]
     if arrays.shares is not None:
         code = said.value.astype(np.int64)
+        counts &= (code == said.value) & (code >= 0) & (code < arrays.shares.shape[-1])
+        code = np.where(counts, code, 0)
         difference = arrays.shares[b, item, code] - arrays.shares[a, item, code]
     else:
         difference = np.abs(said.value - arrays.mean[a, item]) - np.abs(said.value - arrays.mean[b, item])
     difference = np.where(np.abs(difference) <= TIE, 0.0, difference)
-    difference = np.where(said.comparable()[said.judge], difference, np.nan)
+    difference = np.where(counts, difference, np.nan)
     top, bottom = said.per_judge(difference)
     return _over(top, bottom), _over(top.sum(0), bottom.sum(0))
 
@@ -252,18 +255,18 @@ def item_facts(table: pl.DataFrame, slicing: Sequence[str], searched: Sequence[s
 
     table : item_id and the columns as given; slicing, searched : columns to slice by and to search in
     """
-
-    def words(name: str) -> pl.Expr:
-        return pl.col(name).cast(pl.String).fill_null("")
-
-    optional = {name: words(name) if name in table.columns else pl.lit("") for name in ("split", "pair_id")}
-    return table.select(
-        pl.int_range(1, pl.len() + 1).alias("n"),
-        pl.col("item_id").cast(pl.String),
-        pl.when(optional["split"] == "").then(pl.lit("test")).otherwise(optional["split"]).alias("split"),
-        pl.when(optional["pair_id"] != "").then(optional["pair_id"]).alias("pair_id"),
-        pl.concat_str([words(name) for name in ("item_id", *searched)], separator="\n")
-        .str.to_lowercase()
-        .alias("search"),
-        *[pl.col(name).cast(pl.String).alias(f"by.{name}") for name in slicing],
+    # without their names, which operations on a series would take as patterns
+    own = {name: table[name].alias("cell").cast(pl.String) for name in {"item_id", *slicing, *searched}}
+    blank = pl.repeat("", table.height, dtype=pl.String, eager=True)
+    split, pair = (
+        table[name].cast(pl.String).fill_null("") if name in table.columns else blank for name in ("split", "pair_id")
     )
+    worded = pl.concat_str([own[name].fill_null("") for name in ("item_id", *searched)], separator="\n")
+    columns = pl.select(
+        pl.int_range(1, table.height + 1).alias("n"),
+        own["item_id"].alias("item_id"),
+        pl.when(split == "").then(pl.lit("test")).otherwise(split).alias("split"),
+        pl.when(pair != "").then(pair).alias("pair_id"),
+        worded.str.to_lowercase().alias("search"),
+    )
+    return columns.with_columns(own[name].alias(f"by.{name}") for name in slicing)

@@ -96,7 +96,8 @@ class ShelfNumbers:
         table = self.shelf.table
         asked = self.shelf.options.slices if self.shelf.options is not None else ()
         names = [name for name in table.columns if (name in asked or slicing_column(table[name])) and name != "split"]
-        levels = {name: table[name].cast(pl.String).drop_nulls().unique().sort().to_list() for name in names}
+        cells = {name: table[name].alias("level").cast(pl.String) for name in names}
+        levels = {name: cell.drop_nulls().unique().sort().to_list() for name, cell in cells.items()}
         return {name: tuple(found) for name, found in levels.items() if name not in NOT_A_SLICE}
 
     @cached_property

@@ -254,3 +254,27 @@ def test_a_shelf_without_anything_is_a_page(tmp_path: Path) -> None:
         "none", "none", "corpus", tmp_path, None, pl.DataFrame({"item_id": []}, schema={"item_id": pl.String})
     )
     assert "0 items" in get(visiting(Library((shelf,))), "/items/none")
+
+
+@pytest.mark.parametrize("name", ["*", "^.*$", "^item.*$"])
+def test_a_column_may_be_called_like_a_pattern(name: str, tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text(f"item_id,text,{name}\na,tea,us\nb,rice,cn\n")
+    (tmp_path / "ratings.csv").write_text("item_id,rater_id,pool,rating\na,r,us,1\na,s,cn,5\nb,r,us,2\nb,s,cn,2\n")
+    client = TestClient(make_room(view([tmp_path])), base_url="http://127.0.0.1")
+    slug = view([tmp_path]).shelves[0].slug
+    page = client.get(f"/items/{slug}", params={f"by.{name}": "us"})
+    assert page.status_code == 200
+    assert "tea" in page.text
+    assert "rice" not in page.text
+    assert client.get(f"/items/{slug}/1").status_code == 200
+
+
+def test_labels_without_order_stand_beside_each_other_and_none_above(tmp_path: Path) -> None:
+    answers = {"us": "x", "cn": "y", "de": "x"}
+    rows = [f"{item},{pool},{pool},q1,{label}" for item in "ab" for pool, label in answers.items()]
+    (tmp_path / "ratings.csv").write_text("item_id,rater_id,pool,question,rating\n" + "\n".join([*rows, "a,r,us,q1,z"]))
+    (tmp_path / "questions.csv").write_text("question,level\nq1,nominal\n")
+    library = view([tmp_path])
+    page = get(visiting(library), f"/items/{library.shelves[0].slug}")
+    assert "cn and de" in page
+    assert "above" not in re.sub(r"<details.*?</details>", "", page, flags=re.S)

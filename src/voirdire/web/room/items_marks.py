@@ -114,7 +114,7 @@ def said_number(value: float | None, width: float | None, *, signed: bool = Fals
 def plain(value: float) -> str:
     """A rating as it was given.
 
-    >>> plain(4.0), plain(0.04055), plain(-1.0)
-    ('4', '0.0406', '−1')
+    >>> plain(4.0), plain(99.99), plain(0.04055), plain(-1.0), plain(-0.0)
+    ('4', '99.99', '0.04055', '−1', '0')
     """
-    return f"{value:.3g}".replace("-", MINUS) if abs(value) < 1000 else f"{value:g}".replace("-", MINUS)
+    return f"{value + 0.0:.10g}".replace("-", MINUS)

@@ -214,7 +214,8 @@ class Cards:
         value = said_number(row["widest"], 1 if pools.scale.nominal else self.width)
         ends = [row["widest.a"], row["widest.b"]]
         names = [pools.pools[k] for k in ends if k is not None]
-        more = self.said("between", a=names[0], b=names[1]) if row["widest"] and len(names) == 2 else ""
+        key = "pair_of" if pools.scale.nominal else "between"
+        more = self.said(key, a=names[0], b=names[1]) if row["widest"] and len(names) == 2 else ""
         return Fact(self.said("number.widest"), value, self.why(row, "widest"), more)
 
     def _tilt(self, row: dict[str, Any]) -> Fact:

@@ -14,7 +14,8 @@ from tests.analysis.builders import BINARY, INTERVAL, LABELS
 from tests.browsing.pairs import DRAWS, made, side
 
 from voirdire.browsing import comparison
-from voirdire.browsing.comparison import EACH, EVERY, Choice, Comparison, Line, Side, compare, offer, table
+from voirdire.browsing.comparison import EACH, EITHER_WAY, EVERY, Choice, Comparison, Line, Side, compare, offer, table
+from voirdire.reporting.access import Row
 from voirdire.statistic import REGISTRY
 
 QUESTION = Choice("q1")
@@ -153,6 +154,28 @@ def test_no_common_item_is_said(plain: Side, tmp_path: Path) -> None:
     assert found.items == (0, 40, 20)
     assert {one.difference.why for one in found.lines} <= {"no_common", "not_sums", "undefined_alone"}
     assert all(one.difference.value is None for one in found.lines)
+
+
+def test_a_pair_that_is_named_the_other_way_round(plain: Side, tmp_path: Path) -> None:
+    """Distances of pools are matched; what has a direction is not, and the pair is told."""
+    back = side(tmp_path, made(), pairs=(("cn", "us"),))
+    found = compare(plain, back, Choice("q1", statistic=EVERY), most=5000)
+    assert found.turned == (("us", "cn"),)
+    known = {one.first.statistic: one.difference for one in found.lines if one.first.pool_b}
+    assert known["cross_pool_mad"].value == 0.0
+    assert known["cross_pool_mad"].low == known["cross_pool_mad"].high == 0.0
+    assert {"gap_test.p", "noise_floor", "cross_pool_pearson"} <= set(known)
+    assert known.keys().isdisjoint({"delta", "tilt", "orientation.w"})
+    ours, theirs = ({(one.statistic, one.params): one.value for one in rows(given)} for given in (plain, back))
+    assert [name for name in ours if ours[name] != pytest.approx(theirs[name], abs=1e-12)] == []
+    assert compare(plain, plain, QUESTION).turned == ()
+
+
+def rows(given: Side) -> list[Row]:
+    """The numbers that are said to be the same whichever pool is named first."""
+    here = given.profile.estimates.filter((pl.col("slice") == "all") & (pl.col("pool_b") != ""))
+    found = [Row(*line) for line in here.select(Row._fields).iter_rows()]
+    return [row for row in found if row.statistic.startswith(EITHER_WAY) and row.value is not None]
 
 
 def test_two_judges_of_one_audit(plain: Side) -> None:

@@ -28,6 +28,9 @@ MAIN = (
 BY_CELLS, MANY_CELLS = ("pearson",), 20
 """Means over cells, which take long where a judge has many: then they are compared when they are asked for by name."""
 
+EITHER_WAY = ("cross_pool_", "gap_rms", "gap_sq_corrected", "gap_test.", "noise_floor", "disattenuated_r")
+"""Numbers of a pair of pools that are the same whichever is named first, by how their names begin."""
+
 EVERY, EACH = "every", "each"
 MOST_ROWS = 400
 CONTROL = "control:"
@@ -104,6 +107,8 @@ class Comparison:
     lacking : the sides without item-level tables
     judges : names of the judges of both
     later : main numbers that take long here, and are left for when they are asked for
+    turned : pairs, as the first audit names them, whose numbers with a direction are not compared, because the second
+        names the same pools the other way round
     """
 
     choice: Choice
@@ -114,6 +119,7 @@ class Comparison:
     lacking: tuple[Side, ...] = ()
     judges: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
+    turned: tuple[tuple[str, str], ...] = ()
 
 
 def compare(
@@ -132,7 +138,7 @@ def compare(
     materials : the question of both sides as arrays, where they are at hand
     """
     later = () if choice.statistic else _later(first, second, choice)
-    rows, alone = _matched(first, second, choice, later)
+    rows, alone, turned = _matched(first, second, choice, later)
     judges = (*first.judges, *second.judges)
     shown = rows[:most]
     held = materials or (first.material(choice.question), second.material(choice.question))
@@ -141,14 +147,15 @@ def compare(
         lacking = tuple(side for side, known in zip((first, second), held, strict=True) if known is None)
         found = [Difference(why="definition" if differs else "no_tables") for differs in differing]
         return Comparison(
-            choice, _lines(shown, differing, found), len(rows) - len(shown), alone, None, lacking, judges, later
+            choice, _lines(shown, differing, found), len(rows) - len(shown), alone, None, lacking, judges, later, turned
         )
     pairing = Pairing(held[0], held[1], choice.slice, seed=seed, draws=draws)
     same = [(a, b) for (a, b), differs in zip(shown, differing, strict=True) if not differs]
     made = iter(pairing.differences([(_spot(a), _spot(b), a.value, b.value) for a, b in same]))
     found = [Difference(why="definition") if differs else next(made) for differs in differing]
     items = (len(pairing.common), *pairing.only)
-    return Comparison(choice, _lines(shown, differing, found), len(rows) - len(shown), alone, items, (), judges, later)
+    lines = _lines(shown, differing, found)
+    return Comparison(choice, lines, len(rows) - len(shown), alone, items, (), judges, later, turned)
 
 
 def differences_of(first: Row, second: Row) -> tuple[tuple[str, str, str | None, str | None], ...]:
@@ -182,15 +189,17 @@ def _later(first: Side, second: Side, choice: Choice) -> tuple[str, ...]:
 
 def _matched(
     first: Side, second: Side, choice: Choice, later: Sequence[str] = ()
-) -> tuple[list[tuple[Row, Row]], tuple[int, int]]:
-    """The rows that both have, in the order of the statistics; and how many each has alone."""
+) -> tuple[list[tuple[Row, Row]], tuple[int, int], tuple[tuple[str, str], ...]]:
+    """The rows that both have, in the order of the statistics; how many each has alone; pairs that are turned."""
     tables = [_keyed(side, choice, place, later) for place, side in enumerate((first, second))]
     keys = [key for key in tables[0] if key in tables[1]]
     order = {name: place for place, name in enumerate(MAIN)}
     if choice.statistic in ("", EVERY):
         keys.sort(key=lambda key: order.get(key[0], len(order)))
     alone = (len(tables[0].keys() - tables[1].keys()), len(tables[1].keys() - tables[0].keys()))
-    return [(tables[0][key], tables[1][key]) for key in keys], alone
+    lost = [key for key in tables[0] if key not in tables[1] and _turned(key) in tables[1]]
+    pairs = tuple(dict.fromkeys((key[2], key[3]) for key in lost))
+    return [(tables[0][key], tables[1][key]) for key in keys], alone, pairs
 
 
 Key = tuple[str, ...]
@@ -218,8 +227,16 @@ def _keyed(side: Side, choice: Choice, place: int, later: Sequence[str]) -> dict
 
 
 def _key(row: Row, *, by_judge: bool, by_condition: bool) -> Key:
-    parts = [getattr(row, name) for name in PLACE]
-    return (*parts, row.judge if by_judge else "", row.condition if by_condition else "")
+    pools = (row.pool, row.pool_b)
+    if row.statistic.startswith(EITHER_WAY):
+        pools = (min(pools), max(pools))
+    return (row.statistic, row.params, *pools, row.judge if by_judge else "", row.condition if by_condition else "")
+
+
+def _turned(key: Key) -> Key:
+    """The same with the pools exchanged; a number of one pool stays as it is."""
+    name, params, pool, pool_b, *others = key
+    return (name, params, pool_b, pool, *others) if pool_b else key
 
 
 @dataclass(frozen=True)

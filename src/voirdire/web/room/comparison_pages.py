@@ -84,6 +84,7 @@ def comparison(request: Request, first: str = "", second: str = "") -> Response:
         level=_level(asked.first),
         choices=_choices(asked, lang),
         told=_told(asked, lang),
+        turned=[] if made is None else [tuple(map(View.clean, pair)) for pair in made.turned],
         later=[] if made is None else _later(asked, made, lang),
         swap=address(PAGE, asked.swapped),
         download=address(TABLE, asked.query),

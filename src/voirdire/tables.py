@@ -23,7 +23,7 @@ from voirdire.delimited import Parsed, parse_delimited
 from voirdire.errors import InputError
 
 KINDS = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
-_FRAME = "DataFrame"
+FRAME = "DataFrame"
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,9 @@ def read_table(source: Any, encoding: str | None = None) -> Table:
     if isinstance(source, Table):
         return source
     frame = as_polars(source)
-    _refuse_duplicate_names(frame.columns, _FRAME)
+    _refuse_duplicate_names(frame.columns, FRAME)
     text = as_text(frame)
-    return Table(text, _FRAME, frame_digest(text))
+    return Table(text, FRAME, frame_digest(text))
 
 
 def is_frame(source: Any) -> bool:
@@ -117,7 +117,7 @@ def as_polars(source: Any) -> pl.DataFrame:
     if named:
         source = source.reset_index(named)
     names = [str(name) for name in source.columns]
-    _refuse_duplicate_names(names, _FRAME)
+    _refuse_duplicate_names(names, FRAME)
     return pl.DataFrame([_from_pandas(source.iloc[:, place], name) for place, name in enumerate(names)])
 
 

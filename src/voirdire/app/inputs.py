@@ -94,7 +94,13 @@ def _read_judgments(judgments: Any, given: Mapping[str, Any], corpus: Corpus) ->
 
     if isinstance(judgments, Judgments):
         return judgments
-    return read_judgments(JudgmentOptions(judgments=judgments, **_pick(JudgmentOptions, given)), corpus)
+    return read_judgments(judgment_options(given, judgments), corpus)
+
+
+def judgment_options(given: Mapping[str, Any], judgments: Any = None) -> JudgmentOptions:
+    """How judgments are read, of the options of an audit."""
+    named = {name: value for name, value in given.items() if name != "judgments"}
+    return JudgmentOptions(judgments=judgments, **_pick(JudgmentOptions, named))
 
 
 def _pick(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,10 +10,13 @@ from typing import Any
 import polars as pl
 
 from voirdire.analysis.profile import Profile
-from voirdire.app.inputs import Listener, find_tables, images_of, option_names, read_inputs
-from voirdire.browsing import opening
-from voirdire.browsing.compared import Compared, read_compared
+from voirdire.app.inputs import Listener, find_tables, images_of, judgment_options, option_names, read_inputs
+from voirdire.browsing import opening, placing
+from voirdire.browsing.compared import Compared, foreign_tables, read_compared
 from voirdire.browsing.library import Audit, Library, Run, Shelf, Slugs
+from voirdire.browsing.placing import digests_of
+from voirdire.corpus.cells import judge_scales
+from voirdire.corpus.corpus import Note
 from voirdire.corpus.folder import expand_corpus
 from voirdire.corpus.frozen import MANIFEST
 from voirdire.corpus.itemtable import read_items
@@ -31,8 +34,9 @@ def view(folders: Sequence[Path | str] = (), *, told: Listener | None = None, **
     told : called with what was read of every table
     options : ``ratings``, ``items``, ``judgments`` and how tables are read, as for ``audit``
 
-    A run is shown with the corpus that holds all of its items, and so is an audit. Raises UsageError for a folder that
-    is none of these and InputError for what cannot be read.
+    A run is shown with the corpus that it was made on, and so is an audit; where only the ids of the items fit it
+    stands apart, and a note says so. Raises UsageError for a folder that is none of these and InputError for what
+    cannot be read.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -53,9 +57,11 @@ def view(folders: Sequence[Path | str] = (), *, told: Listener | None = None, **
     if loose and not shelves:
         shelves = [_tables(known, told, slugs)]
     shelves = _with_tables(shelves, [one.folder for one in found if one.kind == "judgments"], known)
-    runs, shelves = _runs([one.folder for one in found if one.kind == "run"], shelves, slugs)
-    audits, shelves = _audits([one.folder for one in found if one.kind == "audit"], shelves, slugs)
-    return Library(tuple(shelves), tuple(runs), tuple(audits))
+    notes: list[Note] = []
+    runs, shelves = _runs([one.folder for one in found if one.kind == "run"], shelves, slugs, notes)
+    _check_scales(runs, shelves, known)
+    audits, shelves = _audits([one.folder for one in found if one.kind == "audit"], shelves, slugs, notes)
+    return Library(tuple(shelves), tuple(runs), tuple(audits), tuple(notes))
 
 
 def _corpus(folder: Path, given: Mapping[str, Any], told: Listener | None, slugs: Slugs) -> Shelf:
@@ -65,8 +71,9 @@ def _corpus(folder: Path, given: Mapping[str, Any], told: Listener | None, slugs
     options = expand_corpus(CorpusOptions(folder, **_reading(given)), rated=False) if frozen else _plain(tables, given)
     title = options.name or folder.resolve().name
     if options.ratings is None:
-        table = read_items(options, ()).frame
-        return Shelf(slugs(title, "corpus"), title, "corpus", folder, folder, table)
+        read = read_items(options, ())
+        known = digests_of(read.intake)
+        return Shelf(slugs(title, "corpus"), title, "corpus", folder, folder, read.frame, digests=known)
     return _rated({**given, "folder": folder}, options, title, folder, told, slugs)
 
 
@@ -76,9 +83,8 @@ def _tables(given: Mapping[str, Any], told: Listener | None, slugs: Slugs) -> Sh
     options = _plain({}, given)
     if options.ratings is None:
         title = named.name.split(".")[0]
-        return Shelf(
-            slugs(title, "items"), title, "corpus", named.parent, images_of(given), read_items(options, ()).frame
-        )
+        slug, read, images = slugs(title, "items"), read_items(options, ()), images_of(given)
+        return Shelf(slug, title, "corpus", named.parent, images, read.frame, digests=digests_of(read.intake))
     title = str(given.get("name") or named.resolve().parent.name)
     return _rated(dict(given), options, title, named.parent, told, slugs)
 
@@ -96,8 +102,11 @@ def _rated(
         told(inputs.told)
     table = read_items(options, ()).frame if options.items is not None else inputs.corpus.items
     judged = () if inputs.judgments is None else (inputs.judgments,)
-    slug, images = slugs(title, "corpus"), images_of(given)
-    return Shelf(slug, title, "corpus", folder, images, table, inputs.corpus, inputs.options, judged=judged)
+    slug, images, known = slugs(title, "corpus"), images_of(given), digests_of(inputs.corpus.intake)
+    return Shelf(
+        slug, title, "corpus", folder, images, table, inputs.corpus, inputs.options,
+        judged=judged, reading=judgment_options(given), digests=known,
+    )  # fmt: skip
 
 
 def _plain(tables: Mapping[str, Path], given: Mapping[str, Any]) -> CorpusOptions:
@@ -123,23 +132,23 @@ def _with_tables(shelves: list[Shelf], folders: Sequence[Path], given: Mapping[s
         raise UsageError("room.judgments_of", file=str(folders[0]), count=len(rated))
     shelf = shelves[rated[0]]
     assert shelf.corpus is not None
-    names = {field.name for field in fields(JudgmentOptions)} - {"judgments", "duplicates"}
-    options = {name: value for name, value in given.items() if name in names}
-    options["duplicates"] = given.get("duplicate_judgments", JudgmentOptions(None).duplicates)
-    read = tuple(read_judgments(JudgmentOptions(folder, **options), shelf.corpus) for folder in folders)
+    read = tuple(read_judgments(judgment_options(given, folder), shelf.corpus) for folder in folders)
     shelves[rated[0]] = replace(shelf, judged=(*shelf.judged, *read))
     return shelves
 
 
-def _runs(folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs) -> tuple[list[Run], list[Shelf]]:
+def _runs(
+    folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs, notes: list[Note]
+) -> tuple[list[Run], list[Shelf]]:
     runs = []
     for folder in folders:
         title = folder.resolve().name
-        items = opening.items_of_run(folder)
-        place = _holding(shelves, items)
+        known = placing.of_run(folder, title)
+        place, told = known.place(shelves)
+        notes += told
         run = Run(slugs(title, "run"), title, folder)
         if place is None:
-            shelves = [*shelves, opening.shelf_of_run(run, items, slugs)]
+            shelves = [*shelves, opening.shelf_of_run(run, known.ids, slugs)]
             place = len(shelves) - 1
         else:
             shelves[place] = replace(shelves[place], judged=(*shelves[place].judged, folder))
@@ -147,12 +156,12 @@ def _runs(folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs) -> tuple[
     return runs, shelves
 
 
-def _holding(shelves: Sequence[Shelf], items: Sequence[str]) -> int | None:
-    """The first shelf that holds all of these items and may have been what they were taken from."""
-    for place, shelf in enumerate(shelves):
-        if items and shelf.kind == "corpus" and all(name in shelf.places for name in items):
-            return place
-    return None
+def _check_scales(runs: Sequence[Run], shelves: Sequence[Shelf], given: Mapping[str, Any]) -> None:
+    """Raise UsageError for a scale of a judge that no run and no table knows, and for what is no scale."""
+    judges = [name for run in runs for name in opening.judges_of_run(run.folder)]
+    tables = [said for shelf in shelves for said in shelf.judged if not isinstance(said, Path)]
+    judges += [str(name) for said in tables for name in said.judges["judge"]]
+    judge_scales(list(dict.fromkeys(judges)), {}, judgment_options(given))
 
 
 def _judged_by(shelf: Shelf, compared: Compared) -> Shelf:
@@ -174,15 +183,17 @@ def _compared(folder: Path, profile: Profile) -> Compared | None:
     return None if compared is None else replace(compared, rank_only=other)
 
 
-def _audits(folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs) -> tuple[list[Audit], list[Shelf]]:
+def _audits(
+    folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs, notes: list[Note]
+) -> tuple[list[Audit], list[Shelf]]:
     audits = []
     for folder in folders:
         title = folder.resolve().name
         profile = Profile.load(folder)
         compared = _compared(folder, profile)
         slug = slugs(title, "audit")
-        items = [] if compared is None else compared.items["item_id"].to_list()
-        place = _holding(shelves, items)
+        place, told = placing.of_audit(title, profile.meta, compared).place(shelves)
+        notes += [*told, *foreign_tables(folder)]
         if place is None and compared is not None:
             shelves = [
                 *shelves,

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import polars as pl
 
-from voirdire.corpus.corpus import Corpus, Judgments
+from voirdire.corpus.corpus import Corpus, Judgments, Note
 from voirdire.corpus.image_paths import ImageFolder, NotHere
+from voirdire.corpus.options import JudgmentOptions
 from voirdire.corpus.shown import SPLITS, WORDED, Item, language_columns
 from voirdire.errors import UsageError
 
@@ -44,6 +45,8 @@ class Shelf:
     corpus, options : the ratings as an audit would read them; None where there are none
     compared : the item-level tables of an audit, where that is all there is
     judged : what judges said: run folders (their ledgers, perhaps still growing) and judgments of tables
+    reading : how judgments are read, those of ledgers too
+    digests : table -> digest of the file that it was read from, where it was read from one
     """
 
     slug: str
@@ -56,6 +59,8 @@ class Shelf:
     options: AuditOptions | None = field(default=None, repr=False)
     compared: Compared | None = field(default=None, repr=False)
     judged: tuple[Path | Judgments, ...] = field(default=(), repr=False)
+    reading: JudgmentOptions = field(default_factory=lambda: JudgmentOptions(None), repr=False)
+    digests: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @cached_property
     def items(self) -> Mapping[str, Item]:
@@ -139,11 +144,12 @@ Named = TypeVar("Named", Shelf, Run, Audit)
 
 @dataclass(frozen=True)
 class Library:
-    """Everything that was opened."""
+    """Everything that was opened, and notes of what stands otherwise than one may expect."""
 
     shelves: tuple[Shelf, ...] = ()
     runs: tuple[Run, ...] = ()
     audits: tuple[Audit, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def shelf(self, slug: str) -> Shelf:
         """The shelf of this name. Raises NotThere."""

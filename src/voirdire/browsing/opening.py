@@ -14,7 +14,7 @@ from voirdire.browsing.library import Run, Shelf, Slugs
 from voirdire.corpus.folder import ENDINGS
 from voirdire.corpus.frozen import MANIFEST
 from voirdire.errors import UsageError
-from voirdire.judging.reading import reading
+from voirdire.judging.reading import reading, steady
 from voirdire.judging.run_folder import LEDGER
 
 FolderKind = Literal["corpus", "run", "audit", "judgments"]
@@ -72,13 +72,14 @@ def _has(folder: Path, name: str) -> bool:
     return any((folder / f"{name}{ending}").is_file() for ending in ENDINGS)
 
 
-def items_of_run(folder: Path) -> list[str]:
-    """The ids of the items that a run is about, in order. Raises InputError where its ledger cannot be read."""
-    with reading(folder) as db:
-        return [str(name) for (name,) in db.execute("SELECT name FROM item ORDER BY id")]
-
-
 def shelf_of_run(run: Run, items: Sequence[str], slugs: Slugs) -> Shelf:
     """The items of a run whose corpus is not open: their ids alone."""
     table = pl.DataFrame({"item_id": list(items)}, schema={"item_id": pl.String})
     return Shelf(slugs(run.title), run.title, "run", run.folder, None, table, judged=(run.folder,))
+
+
+@steady
+def judges_of_run(folder: Path) -> list[str]:
+    """The names of the judges of a run, in order. Raises InputError where its ledger cannot be read."""
+    with reading(folder) as db:
+        return [str(name) for (name,) in db.execute("SELECT name FROM judge ORDER BY id")]

@@ -85,7 +85,7 @@ def view(
 
     def ready() -> None:
         if json:
-            show.json({"command": "view", "url": address, **document(library)})
+            show.json({"command": "view", "url": address, **document(library, spoken)})
         else:
             show.out("\n".join(lines(library, address, spoken)))
         if open_:
@@ -94,15 +94,16 @@ def view(
     serve_room(library, port=number, lang=spoken, ready=ready)
 
 
-def document(library: Library) -> dict[str, Any]:
+def document(library: Library, lang: str) -> dict[str, Any]:
     """What is open, for machines: names in addresses, and the folders."""
+    notes = [text(note.key, lang, **note.fields) for note in library.notes]
     shelves = [
         {"name": one.slug, "kind": one.kind, "items": len(one.ids), "folder": str(one.folder)}
         for one in library.shelves
     ]
     runs = [{"name": one.slug, "folder": str(one.folder)} for one in library.runs]
     audits = [{"name": one.slug, "folder": str(one.folder)} for one in library.audits]
-    return {"items": shelves, "runs": runs, "audits": audits}
+    return {"items": shelves, "runs": runs, "audits": audits, "notes": notes}
 
 
 def lines(library: Library, address: str, lang: str) -> list[str]:
@@ -112,4 +113,5 @@ def lines(library: Library, address: str, lang: str) -> list[str]:
     ]
     told += [text("cli_view.run", lang, name=show.clean(one.title)) for one in library.runs]
     told += [text("cli_view.audit", lang, name=show.clean(one.title)) for one in library.audits]
+    told += [show.clean(text(note.key, lang, **note.fields)) for note in library.notes]
     return [*told, "", text("cli_view.open", lang, address=address), text("cli_view.stop", lang)]

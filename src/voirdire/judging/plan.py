@@ -172,10 +172,7 @@ class Plan:
 
     def _item_digest(self, item: Item) -> str:
         """Digests by what was changed: of the texts in each language, of the image, of the scale."""
-        languages = sorted({*item.prompts, *item.texts, *item.alts})
-        parts = {
-            lang: _digest([item.prompts.get(lang), item.texts.get(lang), item.alts.get(lang)]) for lang in languages
-        }
+        parts = text_digests(item)
         image = self.images.facts(item.image) if item.image is not None and self._shows_files else None
         parts["image"] = "-" if image is None else f"{image.sha256[:16]}/{image.sent_sha256[:16]}"
         parts["scale"] = "-" if item.scale is None else _digest(str(item.scale))
@@ -193,6 +190,12 @@ class Plan:
                 "sent_height": image.sent_height,
             }
         return facts if item.scale is None else {**facts, **_ends(levels_of(self.questions[0], item))}
+
+
+def text_digests(item: Item) -> dict[str, str]:
+    """Language -> digest of the wording, text and description of an item."""
+    languages = sorted({*item.prompts, *item.texts, *item.alts})
+    return {lang: _digest([item.prompts.get(lang), item.texts.get(lang), item.alts.get(lang)]) for lang in languages}
 
 
 def _question_digest(question: AskedQuestion) -> str:

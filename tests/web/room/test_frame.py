@@ -15,6 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from voirdire.browsing.library import Library, Run, Shelf
+from voirdire.corpus.corpus import Note
 from voirdire.errors import UsageError
 from voirdire.web.room.application import free_port, make_room
 from voirdire.web.room.service import Kept
@@ -37,6 +38,15 @@ def test_the_first_page_names_what_is_open_and_is_inert(client: TestClient) -> N
     assert 'href="/items/tea"' in page.text
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assert page.headers["cache-control"] == "no-store"
+
+
+def test_notes_of_what_is_open_stand_on_the_first_page() -> None:
+    note = Note("room.note.differs", {"title": HOSTILE, "corpora": "tea", "what": "a"}, "warning")
+    client = TestClient(make_room(Library(notes=(note,))), base_url="http://127.0.0.1")
+    page = client.get("/").text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; stands apart." in page
+    assert HOSTILE not in page
+    assert "单独列出" in client.get("/?lang=zh").text
 
 
 def test_the_language_of_an_address_is_kept(client: TestClient) -> None:

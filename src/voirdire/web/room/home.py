@@ -12,6 +12,7 @@ from voirdire.browsing.library import KINDS
 from voirdire.texts import text
 from voirdire.web.pages import ui_language
 from voirdire.web.room.pages import room_page
+from voirdire.web.room.service import room_of
 
 router = APIRouter()
 
@@ -37,4 +38,5 @@ def audits(request: Request) -> Response:
 def _page(request: Request, only: Literal["", "items", "profiles"] = "") -> Response:
     lang = ui_language(request)
     kinds = {kind: text(f"room.kind.{kind}", lang) for kind in KINDS}
-    return room_page(request, "room/home.html.jinja", here=only, only=only, kinds=kinds)
+    notes = [text(note.key, lang, **note.fields) for note in room_of(request).library.notes]
+    return room_page(request, "room/home.html.jinja", here=only, only=only, kinds=kinds, notes=notes)

@@ -1,8 +1,12 @@
 """A difference between two audits with an interval of its own: items that both compared are drawn together.
 
 Every statistic that is a function of sums over items is computed on both sides by the audit's own code, first on each
-side's own items (which must give the audit's estimate again), then on the items that count on both sides. A draw of
-items weighs both sides alike, so that what items share cancels out. Shapes: I items, C cells, D draws.
+side's own answers (which must give the audit's estimate again), then on those that count on both sides. A draw of
+items weighs both sides alike, so that what items share cancels out.
+
+Under the same conditions answers are paired (item, condition, repeat; judge where several), so that a refusal on one
+side does not change the mix of the other. Other conditions share no answers: items are paired, each with the mean over
+the cells of its side. Shapes: I items, C cells, R repeats, D draws.
 """
 
 from __future__ import annotations
@@ -14,21 +18,20 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.analysis.context import Mask, subset
-from voirdire.analysis.judge_rows import best_constants
+from voirdire.analysis.context import Mask
 from voirdire.browsing.material import Material
+from voirdire.browsing.pieces import MOST_COUNTED, Ints, Part, Piece, shared_answers
 from voirdire.statistic import REGISTRY, Statistic
-from voirdire.stats.features import FEATURES, Array, Features
+from voirdire.stats.features import Array
 from voirdire.stats.resampling import block_sums, item_weights, percentile
 
-MOST_LEVELS = 40
 MOST_ROWS = 4000
-MOST_COUNTED = 64
 SAME = 1e-9
+SCOPE = frozenset({"scope", "in_scope"})
+"""Features of statistics about answers that are lacking, of which answers in common say nothing."""
+
 BEYOND = ("ceiling.", "position.", "preferred_share")
 """Statistics that need single raters or the order of presentation, which the tables do not hold."""
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,10 @@ class Spot:
 class Difference:
     """The second value less the first.
 
-    own : both values on each side's own items; joint : both on the items that count on both sides, and how many
+    own : both values on each side's own answers; joint : both on what counts on both sides, and on how many items
     counted : how many items count on each side; value, low, high : the difference and its interval
+    answers : how many answers each side has of the items that count there; shared : how many of them are the same
+        ones, None where items are paired
     why : why there is no difference (key of a reason); why_open : why it has no interval
     """
 
@@ -55,11 +60,19 @@ class Difference:
     joint: tuple[float | None, float | None] = (None, None)
     items: int = 0
     counted: tuple[int, int] = (0, 0)
+    answers: tuple[int, int] = (0, 0)
+    shared: int | None = None
     value: float | None = None
     low: float | None = None
     high: float | None = None
     why: str | None = None
     why_open: str | None = None
+
+    @property
+    def changed(self) -> tuple[bool, bool]:
+        """Whether the value of each side is another one on what counts on both sides."""
+        first, second = (not _equal(mine, one) for mine, one in zip(self.joint, self.own, strict=True))
+        return first, second
 
     @property
     def same_items(self) -> bool:
@@ -72,89 +85,6 @@ def additive(spot: Spot) -> Statistic | str:
     if spot.statistic.startswith(BEYOND):
         return "not_held"
     return REGISTRY.get((spot.statistic, spot.params), "not_sums")
-
-
-class Part:
-    """Some items of one side, and the sums of its features over them."""
-
-    def __init__(self, side: Material, places: Ints, slice_name: str) -> None:
-        self.side = side
-        self.arrays = subset(side.arrays, places)
-        self.places = places
-        self.slice = slice_name
-        self._of_cells: dict[bytes, Features] = {}
-        self._counted: dict[bytes, Array] = {}
-
-    @property
-    def cube(self) -> Array:
-        """(C, I, R) the ratings of these items."""
-        return self.side.cube[:, self.places]
-
-    @cached_property
-    def levels(self) -> Array:
-        """The distinct ratings of these items."""
-        given = self.cube
-        return np.unique(given[~np.isnan(given)])
-
-    @cached_property
-    def codes(self) -> Ints:
-        """(C, I) the place of every rating among the levels; after the last where there is none."""
-        given = self.cube[..., 0]
-        missing = np.isnan(given)
-        return np.where(missing, self.levels.size, np.searchsorted(self.levels, np.where(missing, 0.0, given)))
-
-    @property
-    def by_level(self) -> bool:
-        """Whether features are looked up by level: one rating a cell, and few levels."""
-        return self.side.cube.shape[2] == 1 and self.levels.size <= MOST_LEVELS
-
-    @cached_property
-    def of_levels(self) -> Features:
-        """The features of judges that always give one level, and of one that never answers."""
-        rows = np.append(self.levels, np.nan)
-        return self._features(np.broadcast_to(rows[:, None], (rows.size, len(self.places))).copy())
-
-    @cached_property
-    def constants(self) -> Array:
-        """(K, I) what the best constant judge of each pool rates."""
-        return best_constants(self.side.context, self.arrays, self.slice)
-
-    def rows(self, name: str, target: tuple[int, ...], cells: Ints | None) -> Array:
-        """(C, I) a feature of these cells, or (1, I) of a pool or pair."""
-        if cells is None or FEATURES[name][0] in ("pool", "pair"):
-            return self.of_pools.get(name, target)
-        if not self.by_level:
-            key = cells.tobytes()
-            if key not in self._of_cells:
-                self._of_cells = {key: self._features(self.cube[cells])}
-            return self._of_cells[key].get(name, target)
-        table = np.broadcast_to(self.of_levels.get(name, target), (self.levels.size + 1, len(self.places)))
-        return np.take_along_axis(table, self.codes[cells], axis=0)
-
-    def totals(self, name: str, target: tuple[int, ...], cells: Ints) -> Array:
-        """(1, I) a feature summed over cells: one that is the same for all counts once for each."""
-        if not self.by_level or FEATURES[name][0] in ("pool", "pair"):
-            block = self.rows(name, target, cells)
-            return block.sum(0, keepdims=True) if len(block) == len(cells) else block * len(cells)
-        return np.asarray((self._counts(cells) * self.of_levels.get(name, target)).sum(0, keepdims=True))
-
-    def _counts(self, cells: Ints) -> Array:
-        """(L, I) how many of the cells gave each level, and none of them."""
-        key = cells.tobytes()
-        if key not in self._counted:
-            if len(self._counted) >= MOST_COUNTED:
-                self._counted.clear()
-            codes, size = self.codes[cells], self.levels.size + 1
-            self._counted[key] = np.stack([(codes == level).sum(0) for level in range(size)]).astype(float)
-        return self._counted[key]
-
-    @cached_property
-    def of_pools(self) -> Features:
-        """The features of the pools alone."""
-        return Features(self.arrays, min_gap=self.side.options.min_gap)
-
-    def _features(self, cube: Array) -> Features:
-        return Features(self.arrays, cube, min_gap=self.side.options.min_gap, constants=self.constants)
 
 
 @dataclass
@@ -190,6 +120,7 @@ class Pairing:
             mine if not left else Part(side, places, slice_name)
             for mine, left, side, places in zip(self.own, self.only, self.sides, joint, strict=True)
         )
+        self._shared: dict[tuple[bytes, bytes], tuple[tuple[Part, Ints], tuple[Part, Ints]]] = {}
         self.rng = _rng(first, slice_name, seed)
 
     @cached_property
@@ -212,31 +143,72 @@ class Pairing:
             return Difference(why="undefined_alone")
         if any(statistic.scale not in side.codes for side in self.sides):
             return Difference(why="not_sums")  # on this scale another estimator has the name
-        places = [self._place(side, spot) for side, spot in zip(self.sides, (first, second), strict=True)]
-        if any(place is None for place in places):
+        first_place, second_place = (
+            self._place(side, spot) for side, spot in zip(self.sides, (first, second), strict=True)
+        )
+        if first_place is None or second_place is None:
             return Difference(why="not_found")
         if not self.common:
             return Difference(why="no_common")
-        own, counted, blocks, counts = [], [], [], []
-        for place, mine, joint, value in zip(places, self.own, self.joint, printed, strict=True):
-            assert place is not None
-            rows = _rows(mine, statistic, *place)
-            again = _value(statistic, [part.sum(-1) for part in rows])
-            if not _equal(again, value):
-                return Difference(why="not_reproduced")
-            own.append(again)
-            counted.append(int((rows[statistic.n_of] > 0).any(0).sum()))
-            shared = rows if joint is mine else _rows(joint, statistic, *place)
-            blocks.append(shared)
-            counts.append((shared[statistic.n_of] > 0).any(0))
-        both = counts[0] & counts[1]
+        own = (Piece(self.own[0], *first_place), Piece(self.own[1], *second_place))
+        rows = [piece.rows(statistic) for piece in own]
+        values = [_value(statistic, [part.sum(-1) for part in each]) for each in rows]
+        if not all(_equal(again, value) for again, value in zip(values, printed, strict=True)):
+            return Difference(why="not_reproduced")
+        pieces = self._same_answers(statistic, (first, second), own)
+        paired = pieces is not None
+        pieces = pieces or (replace(own[0], part=self.joint[0]), replace(own[1], part=self.joint[1]))
+        blocks = [
+            each if piece.same_as(mine) else piece.rows(statistic)
+            for each, mine, piece in zip(rows, own, pieces, strict=True)
+        ]
+        counted = [(each[statistic.n_of] > 0).any(0) for each in rows]
+        first_counts, second_counts = ((block[statistic.n_of] > 0).any(0) for block in blocks)
+        both = first_counts & second_counts
         if not both.all():
-            blocks = [tuple(np.where(both, part, 0.0) for part in rows) for rows in blocks]
-        joint_values = [_value(statistic, [part.sum(-1) for part in rows]) for rows in blocks]
+            blocks = [tuple(np.where(both, part, 0.0) for part in each) for each in blocks]
+        joint = [_value(statistic, [part.sum(-1) for part in each]) for each in blocks]
         found = Difference(
-            (own[0], own[1]), (joint_values[0], joint_values[1]), int(both.sum()), (counted[0], counted[1])
+            (values[0], values[1]),
+            (joint[0], joint[1]),
+            int(both.sum()),
+            (int(counted[0].sum()), int(counted[1].sum())),
+            (own[0].answers(counted[0]), own[1].answers(counted[1])),
+            pieces[0].answers(both) if paired else None,
         )
         return Task(statistic, (blocks[0], blocks[1]), self._point(found, statistic))
+
+    def _same_answers(
+        self, statistic: Statistic, spots: tuple[Spot, Spot], own: tuple[Piece, Piece]
+    ) -> tuple[Piece, Piece] | None:
+        """Both sides with the answers alone that both gave; None where items are to be paired."""
+        cells = None if SCOPE & set(statistic.features) else self._matched(spots, own)
+        if cells is None:
+            return None
+        key = (cells[0].tobytes(), cells[1].tobytes())
+        if key not in self._shared:
+            if len(self._shared) >= MOST_COUNTED:
+                self._shared.clear()
+            self._shared[key] = shared_answers(self.joint, cells)
+        (first, mine), (second, theirs) = self._shared[key]
+        return Piece(first, own[0].target, mine), Piece(second, own[1].target, theirs)
+
+    def _matched(self, spots: tuple[Spot, Spot], own: tuple[Piece, Piece]) -> tuple[Ints, Ints] | None:
+        """The cells of both sides that are of one condition and judge; None where conditions or judges are others.
+
+        Where each side is of one judge, these two are compared: then the condition alone must be the same.
+        """
+        first, second = (piece.cells for piece in own)
+        if first is None or second is None or spots[0].condition != spots[1].condition:
+            return None
+        names = [[piece.part.side.names[cell] for cell in piece.cells] for piece in own if piece.cells is not None]
+        if all(len({judge for judge, _ in named}) == 1 for named in names):
+            names = [[("", condition) for _, condition in named] for named in names]
+        elif spots[0].judge != spots[1].judge:
+            return None
+        known = dict(zip(names[1], second, strict=True))
+        matched = [(cell, known[name]) for name, cell in zip(names[0], first, strict=True) if name in known]
+        return (np.array([a for a, _ in matched]), np.array([b for _, b in matched])) if matched else None
 
     def _place(self, side: Material, spot: Spot) -> tuple[tuple[int, ...], Ints | None] | None:
         """The pools by their places, and the cells; None where this side does not know them."""
@@ -301,13 +273,6 @@ def _rng(side: Material, slice_name: str, seed: int | None) -> np.random.Generat
     if seed is not None:
         context = replace(context, options=replace(context.options, seed=seed))
     return context.rng("items", slice_name)
-
-
-def _rows(part: Part, statistic: Statistic, target: tuple[int, ...], cells: Ints | None) -> tuple[Array, ...]:
-    """The features of a statistic: summed over the cells where sums are pooled, else one row a cell."""
-    if cells is None or statistic.across == "mean_of_cells":
-        return tuple(part.rows(name, target, cells) for name in statistic.features)
-    return tuple(part.totals(name, target, cells) for name in statistic.features)
 
 
 def _value(statistic: Statistic, sums: Sequence[Array]) -> float | None:

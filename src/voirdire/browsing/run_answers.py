@@ -12,9 +12,13 @@ from typing import Any
 import polars as pl
 
 from voirdire.browsing.said import ROWS
-from voirdire.corpus.corpus import Question
+from voirdire.corpus.corpus import Corpus, Judgments, Question
+from voirdire.corpus.judged import OF_A_RUN
+from voirdire.corpus.options import JudgmentOptions
+from voirdire.corpus.reading import read_judgments
+from voirdire.judging.export import judges_table
 from voirdire.judging.nouns import BASE_DESIGN
-from voirdire.judging.reading import reading
+from voirdire.judging.reading import log_of, reading, steady
 from voirdire.judging.run_folder import LEDGER
 from voirdire.scales import Scale
 
@@ -24,6 +28,7 @@ MOST_SHOWN = 20_000
 _CELLS = """
 SELECT c.item, c.judge, c.condition, c.repeat, o.rating, o.status FROM cell c
 LEFT JOIN outcome o ON o.cell = c.id WHERE c.question = (SELECT id FROM question WHERE name = ?)
+ORDER BY c.judge, c.item, c.condition, c.repeat
 """
 _ATTEMPTS = """
 SELECT j.name, c.condition, q.name, c.repeat, a.number, a.kind, a.at, a.seconds, a.status, substr(a.text, 1, :most),
@@ -66,11 +71,19 @@ class Try:
 
 def stamp_of_run(folder: Path) -> tuple[tuple[int, int], ...]:
     """What changes whenever the ledger grows."""
-    files = (folder / LEDGER, folder / f"{LEDGER}-wal")
-    states = [file.stat() for file in files if file.is_file()]
-    return tuple((state.st_mtime_ns, state.st_size) for state in states)
+    return tuple(_stamp(file) for file in (folder / LEDGER, log_of(folder / LEDGER)))
 
 
+def _stamp(file: Path) -> tuple[int, int]:
+    """Of a file that may go away at any moment."""
+    try:
+        state = file.stat()
+    except FileNotFoundError:
+        return 0, 0
+    return state.st_mtime_ns, state.st_size
+
+
+@steady
 def questions_of_run(folder: Path) -> tuple[Question, ...]:
     """The questions that a run asks, with the ends of their scales. Raises InputError where it cannot be read."""
     with reading(folder) as db:
@@ -89,20 +102,58 @@ def rows_of_run(folder: Path, question: str) -> pl.DataFrame:
     A cell that a later plan left out and that never ended is not among them, as in the exported table. Ratings of
     conditions that ask the scale reversed are turned back. Raises InputError where it cannot be read.
     """
+    return _cells(folder, question)[0].rename({"named": "condition"}).select(list(ROWS))
+
+
+def judgments_of_run(folder: Path, question: str, corpus: Corpus, options: JudgmentOptions) -> Judgments | None:
+    """What the exported table would be read as beside a corpus; None where the run did not ask the question.
+
+    options : how judgments are read; of a run that is its judges, their scales, and answers that mean none
+    Raises InputError where it cannot be read.
+    """
+    rows, judges = _cells(folder, question)
+    if rows.is_empty():
+        return None
+    design = ("design",) if rows["design"].ne(BASE_DESIGN).any() else ()
+    frame = rows.select(
+        "item_id", "judge", pl.col("bare").alias("condition"), *design, pl.lit(question).alias("question"), "repeat",
+        pl.col("value").alias("rating"), "status", *(pl.lit("-").alias(name) for name in OF_A_RUN),
+    )  # fmt: skip
+    known = set(rows["judge"])
+    scales = tuple(entry for entry in options.judge_scale if "=" not in entry or entry.rpartition("=")[0] in known)
+    own = JudgmentOptions(
+        frame,
+        judges=judges if options.judges is None else options.judges,
+        factors=tuple(name for name in options.factors if name in design),
+        judge_scale=scales,
+        missing_labels=options.missing_labels,
+    )
+    return read_judgments(own, corpus)
+
+
+@steady
+def _cells(folder: Path, question: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The judgments of a question in the order of the exported table, and the table of the judges.
+
+    Conditions are ``named`` as an audit names them; ``bare`` and ``design`` are their parts.
+    """
     kinds = {"item": pl.Int64, "judge": pl.Int64, "cond": pl.Int64, "repeat": pl.Int64, "value": pl.Float64}
     with reading(folder) as db:
         cells = db.execute(_CELLS, (question,)).fetchall()
         tables = {noun: _nouns(db, noun) for noun in ("item", "judge", "condition")}
         asked = db.execute("SELECT planned, facts FROM question WHERE name = ?", (question,)).fetchone()
         repeats = db.execute("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'repeats'").fetchone()
+        judges = judges_table(db)
     if asked is None:
-        return pl.DataFrame(schema=ROWS)
+        parts = dict.fromkeys(("named", "bare", "design"), pl.String)
+        return pl.DataFrame(schema=ROWS | parts).drop("condition"), judges
     frame = pl.DataFrame(cells, schema={**kinds, "status": pl.String}, orient="row")
     frame = _joined(frame, tables, json.loads(asked[1]))
     planned = pl.lit(bool(asked[0])) & (pl.col("repeat") <= (repeats[0] if repeats else 1))
     planned = planned & pl.col("item_planned") & pl.col("judge_planned") & pl.col("cond_planned")
     kept = frame.filter(pl.col("status").is_not_null() | planned)
-    return kept.select("item_id", "judge", "condition", "repeat", "value", pl.col("status").fill_null("pending"))
+    status = pl.col("status").fill_null("pending")
+    return kept.select("item_id", "judge", "named", "bare", "design", "repeat", "value", status), judges
 
 
 def _joined(frame: pl.DataFrame, tables: Mapping[str, pl.DataFrame], asked: Mapping[str, Any]) -> pl.DataFrame:
@@ -110,7 +161,7 @@ def _joined(frame: pl.DataFrame, tables: Mapping[str, pl.DataFrame], asked: Mapp
     sides = (
         ("item", items.select("id", "low", "high", item_id="name", item_planned="planned")),
         ("judge", judges.select("id", judge_name="name", judge_planned="planned")),
-        ("cond", conditions.select("id", "reversed", condition="name", cond_planned="planned")),
+        ("cond", conditions.select("id", "reversed", "bare", "design", named="name", cond_planned="planned")),
     )
     for key, side in sides:
         frame = frame.join(side, left_on=key, right_on="id", how="left", maintain_order="left")
@@ -136,6 +187,8 @@ def _nouns(db: sqlite3.Connection, noun: str) -> pl.DataFrame:
             "low": pl.Series([_end(row[3], "low") for row in rows], dtype=pl.Float64),
             "high": pl.Series([_end(row[3], "high") for row in rows], dtype=pl.Float64),
             "reversed": pl.Series([bool(row[3].get("reversed")) for row in rows], dtype=pl.Boolean),
+            "bare": pl.Series([str(row[3].get("name", row[1])) for row in rows], dtype=pl.String),
+            "design": pl.Series([str(row[3].get("design", BASE_DESIGN)) for row in rows], dtype=pl.String),
         }
     )
 
@@ -153,6 +206,7 @@ def _conditions(rows: list[tuple[int, str, Mapping[str, Any]]]) -> dict[int, str
     }
 
 
+@steady
 def tries_of_run(folder: Path, item: str) -> list[Try]:
     """Every call about an item, in the order of judges, questions, conditions, repeats. Raises InputError."""
     with reading(folder) as db:

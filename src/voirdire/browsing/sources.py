@@ -13,9 +13,10 @@ import polars as pl
 
 from voirdire.browsing.compared import Compared
 from voirdire.browsing.library import Shelf
-from voirdire.browsing.run_answers import questions_of_run, rows_of_run, stamp_of_run
+from voirdire.browsing.run_answers import judgments_of_run, questions_of_run, rows_of_run, stamp_of_run
 from voirdire.browsing.said import ROWS, Said, said_of_judgments, said_of_rows
-from voirdire.corpus.corpus import Coded, Judgments, Question
+from voirdire.corpus.corpus import Coded, Corpus, Judgments, Question
+from voirdire.corpus.options import JudgmentOptions
 
 
 class Source(Protocol):
@@ -42,11 +43,17 @@ class Source(Protocol):
 
 @dataclass
 class RunSource:
-    """A run folder; its judgments are read from the ledger, and again when it has grown."""
+    """A run folder; its judgments are read from the ledger, and again when it has grown.
+
+    corpus, options : what its export would be read beside, and how; questions that the corpus does not have are taken
+        as the ledger has them
+    """
 
     folder: Path
     title: str = ""
-    _rows: dict[str, tuple[Hashable, pl.DataFrame]] = field(default_factory=dict, repr=False)
+    corpus: Corpus | None = field(default=None, repr=False)
+    options: JudgmentOptions = field(default_factory=lambda: JudgmentOptions(None), repr=False)
+    _held: dict[str, tuple[Hashable, pl.DataFrame | Judgments | None]] = field(default_factory=dict, repr=False)
 
     def stamp(self) -> Hashable:
         """The state of the ledger's files."""
@@ -61,23 +68,33 @@ class RunSource:
         """The questions with their scales as the ledger has them."""
         return questions_of_run(self.folder)
 
-    def rows(self, question: str) -> pl.DataFrame:
+    def judgments(self, question: str) -> pl.DataFrame | Judgments | None:
         """All judgments of a question, as of now."""
         now = self.stamp()
-        held = self._rows.get(question)
+        held = self._held.get(question)
         if held is None or held[0] != now:
-            held = (now, rows_of_run(self.folder, question))
-            self._rows[question] = held
+            held = self._held[question] = (now, self._read(question))
         return held[1]
+
+    def _read(self, question: str) -> pl.DataFrame | Judgments | None:
+        if self.corpus is not None and question in {one.id for one in self.corpus.questions}:
+            return judgments_of_run(self.folder, question, self.corpus, self.options)
+        return rows_of_run(self.folder, question)
 
     def said(self, question: str, items: pl.Series) -> Said | None:
         """See :class:`Source`."""
-        rows = self.rows(question)
-        return None if rows.is_empty() else said_of_rows(rows, items)
+        found = self.judgments(question)
+        if isinstance(found, Judgments):
+            return said_of_judgments(found, question, items)
+        return None if found is None or found.is_empty() else said_of_rows(found, items)
 
     def of_item(self, question: str, item: str) -> pl.DataFrame:
-        """See :class:`Source`."""
-        return self.rows(question).filter(pl.col("item_id") == item)
+        """See :class:`Source`. As of when all were last read: the page of an item reads no growing ledger again."""
+        held = self._held.get(question)
+        found = self.judgments(question) if held is None else held[1]
+        if isinstance(found, Judgments):
+            return TableSource(found).of_item(question, item)
+        return pl.DataFrame(schema=ROWS) if found is None else found.filter(pl.col("item_id") == item)
 
 
 @dataclass
@@ -161,7 +178,7 @@ def sources_of(shelf: Shelf) -> tuple[Source, ...]:
     found: list[Source] = []
     for place, judged in enumerate(shelf.judged, start=1):
         if isinstance(judged, Path):
-            found.append(RunSource(judged, judged.resolve().name))
+            found.append(RunSource(judged, judged.resolve().name, shelf.corpus, shelf.reading))
         else:
             found.append(TableSource(judged, judged.intake[0].file if judged.intake else str(place)))
     if shelf.compared is not None:

@@ -131,7 +131,7 @@ def _judges(db: sqlite3.Connection, folder: Path) -> Path:
 def judges_table(db: sqlite3.Connection) -> pl.DataFrame:
     """One row a judge, with its covariates."""
     return _table(
-        {"judge": name, **json.loads(facts)["covariates"]}
+        {"judge": name, **json.loads(facts).get("covariates", {})}
         for name, facts in db.execute("SELECT name, facts FROM judge ORDER BY id")
     )
 

@@ -18,7 +18,7 @@ from voirdire.construction.authoring import move, write
 from voirdire.construction.concepts import read_concepts
 from voirdire.construction.history import open_history
 
-HOSTILE = "<script>alert(1)</script> {{ 7*7 }} \"'> =cmd|x \u202eabc"
+HOSTILE = "<script>alert(1)</script> {{ 7919*7 }} \"'> =cmd|x \u202eabc"
 
 
 @pytest.fixture
@@ -215,8 +215,8 @@ def test_hostile_texts_are_shown_and_never_obeyed(building: Building, ana: Perso
     pages = [bo.page("tea"), ana.page("tea"), ana.http.get("/author").text, lead.http.get("/lead").text]
     for page in [*pages, lead.http.get("/lead/concepts/tea").text]:
         assert "<script>alert" not in page
-        assert "49" not in re.sub(r"\w{64}|\?\w{12}", "", page).replace("{{ 7*7 }}", "")
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; {{ 7*7 }}" in pages[0]
+        assert "55433" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; {{ 7919*7 }}" in pages[0]
     assert realisation(building, "tea", "us") == HOSTILE
     escape = ana.write("tea", realisation_us="\x1b[31mred", note="stays here")
     assert escape.status_code == 422

@@ -12,7 +12,7 @@ from voirdire.browsing.library import Library
 from voirdire.judging.export import export
 from voirdire.judging.nouns import Call, CallFailed, Reply
 
-HOSTILE = "<img src=x onerror=alert(1)></pre><script>alert(2)</script>{{ 7 * 7 }}\u202etxt"
+HOSTILE = "<img src=x onerror=alert(1)></pre><script>alert(2)</script>{{ 7919 * 7 }}\u202etxt"
 PAIRS = 30
 BROKEN, OUTSIDE, DRAWN, MISSING = "p04-us", "p05-us", "p06-us", "p07-us"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(3)</script></svg>'

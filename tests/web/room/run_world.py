@@ -25,7 +25,7 @@ from voirdire.corpus.options import CorpusOptions
 from voirdire.judging.status import read_status
 from voirdire.web.room.application import make_room
 
-HOSTILE = "<img src=x onerror=alert(1)> </script><script>alert(2)</script> {{ 7 * 7 }} \u202etxt"
+HOSTILE = "<img src=x onerror=alert(1)> </script><script>alert(2)</script> {{ 7919 * 7 }} \u202etxt"
 JUDGES = f"""
 import pathlib, time
 GATE = pathlib.Path(__file__).with_name("gate")

@@ -143,7 +143,7 @@ def test_words_of_others_are_inert(ended: World) -> None:
         page = client.get(path).text
         assert "<img src=x" not in page
         assert "<script>alert" not in page
-        assert "49" not in re.findall(r"\{\{ 7 \* 7 \}\}|\b49\b", page)
+        assert "55433" not in page
     assert "&lt;img src=x onerror=alert(1)&gt;" in client.get("/runs/run").text
     parts = client.get("/runs/run/now").json()["parts"]
     assert "<img src=x" not in "".join(parts.values())

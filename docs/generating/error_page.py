@@ -28,7 +28,7 @@ def page() -> str:
     known, every = catalogue("en"), set(_raised())
     for name in TREE:
         raised = sorted(key for kind, key in every if kind == name and key in known)
-        lines += [f"## {name}", "", *(f"- `{key}`: {plain(known[key])}" for key in raised), ""]
+        lines += [f"## {name}", "", *(f"- `{key}`: {plain(' '.join(known[key].split()))}" for key in raised), ""]
     return "\n".join(lines)
 
 

@@ -52,7 +52,7 @@ class Part:
 
     def grids(self) -> list[Grid]:
         """Every table, also those that are folded."""
-        return [block for block in self.blocks() if isinstance(block, Grid)]
+        return [grid for section in self.sections for block in section.blocks for grid in tables_in(block)]
 
     def figures(self) -> list[Figure]:
         """Every chart."""
@@ -60,14 +60,18 @@ class Part:
 
     def blocks(self) -> list[Any]:
         """Every block, also those that are folded."""
-        found: list[Any] = []
-        queue = [block for section in self.sections for block in section.blocks]
-        while queue:
-            block = queue.pop(0)
-            found.append(block)
-            if isinstance(block, Folded):
-                queue = [*block.blocks, *queue]
-        return found
+        return [each for section in self.sections for block in section.blocks for each in unfolded(block)]
+
+
+def unfolded(block: Any) -> list[Any]:
+    """A block and those that are folded in it."""
+    inner = block.blocks if isinstance(block, Folded) else ()
+    return [block, *(each for one in inner for each in unfolded(one))]
+
+
+def tables_in(block: Any) -> list[Grid]:
+    """The tables of a block, also those that are folded."""
+    return [each for each in unfolded(block) if isinstance(each, Grid)]
 
 
 def parts_of(view: View, chosen: str) -> list[str]:

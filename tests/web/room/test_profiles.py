@@ -250,6 +250,25 @@ def test_a_page_of_three_hundred_cells_is_kept(tmp_path: Path, monkeypatch: pyte
     assert time.process_time() - started < 0.3
 
 
+def test_a_long_folded_table_has_an_address_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profiles_view, "svg_of", lambda _: STUB)
+    client = TestClient(make_room(library(tmp_path, many=many_cells())), base_url="http://127.0.0.1")
+    page = client.get("/profiles/many/pair?lang=en").text
+    found = re.findall(r': (\d+) rows\. <a href="(/profiles/many/pair\?[^"#]*open=([^"&#]+))#table-', page)
+    assert found
+    assert len(page) < 200_000
+    for count, link, name in found:
+        assert int(count) > profiles_view.MOST_FOLDED
+        assert f'id="table-{name}"' not in page
+        opened = client.get(link.replace("&amp;", "&")).text
+        assert opened.count(f'id="table-{name}"') == 1
+        assert len(Tables(opened).found[f"table-{name}"]) > int(count)
+        before = opened[: opened.index(f'id="table-{name}"')]
+        assert before.rindex("<details open>") > before.rindex("</details>")
+        assert len(csv_of(client, f"/profiles/many/pair/table/{name}.csv")) == int(count) + 1
+    assert client.get("/profiles/many/pair?lang=en&open=nothing").text.count("<details open>") == 0
+
+
 def test_a_chart_is_drawn_apart_and_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(profiles_view, "svg_of", DRAWING)
     client = TestClient(make_room(everything(tmp_path)), base_url="http://127.0.0.1")

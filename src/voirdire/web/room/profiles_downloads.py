@@ -14,10 +14,8 @@ from voirdire.browsing.estimate_rows import asked_of, matching
 from voirdire.browsing.library import NotThere
 from voirdire.reporting.drawing_process import Helper
 from voirdire.reporting.files import table_csv
-from voirdire.reporting.grid import Grid
 from voirdire.reporting.latex import latex
 from voirdire.reporting.render import render_html
-from voirdire.reporting.spoken import behind
 from voirdire.reporting.words import Words
 from voirdire.web.pages import ui_language
 from voirdire.web.room import profiles_view as view
@@ -70,17 +68,12 @@ def pressed(folder: Path, lang: str, images: Path | None) -> str:
 def table(request: Request, audit: str, part: str, name: str, ending: str) -> Response:
     """A table of a part, or the table behind one of its charts: what is shown, for a spreadsheet or a paper."""
     now = view.reading(room_of(request), audit, part, request.query_params, ui_language(request))
-    grid = next((grid for grid in _grids(now) if grid.id == name), None)
+    grid = next((grid for grid in view.grids_of(now) if grid.id == name), None)
     if grid is None or ending not in ("csv", "tex"):
         raise NotThere("room_profiles.no_file", value=f"{name}.{ending}"[:60])
     words = Words(now.lang, now.view.pools)
     content = table_csv(grid) if ending == "csv" else latex(grid, words)
     return _file(content.encode(), now.file_name(grid.id, ending))
-
-
-def _grids(now: view.Reading) -> list[Grid]:
-    part = view.sections_of(now)
-    return [*part.grids(), *(grid for figure in part.figures() if (grid := behind(figure)) is not None)]
 
 
 @router.get("/profiles/{audit}/{part}/figure/{name}.svg")

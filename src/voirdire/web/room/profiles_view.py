@@ -9,14 +9,14 @@ from typing import Any, Literal
 from markupsafe import Markup
 
 from voirdire.browsing.library import Audit, NotThere
-from voirdire.browsing.profile_parts import BY_PAIR, BY_SLICE, PARTS, Missing, Part, choose, part, parts_of
+from voirdire.browsing.profile_parts import BY_PAIR, BY_SLICE, PARTS, Missing, Part, choose, part, parts_of, tables_in
 from voirdire.reporting import drawing
 from voirdire.reporting.access import View
 from voirdire.reporting.blocks import Figure, ItemCard
 from voirdire.reporting.chosen import WHOLE, Choice, compared, pairs_of, printed, slices_of
 from voirdire.reporting.drawing_process import Helper
 from voirdire.reporting.figures import slug
-from voirdire.reporting.grid import Entry
+from voirdire.reporting.grid import Entry, Grid
 from voirdire.reporting.inline import inline
 from voirdire.reporting.render import CONTROL, kind, leads
 from voirdire.reporting.spoken import behind
@@ -28,7 +28,8 @@ from voirdire.web.room.service import Kept, Room
 
 STEPS = 20
 """How many shades a coloured cell may have on either side; room_profiles.css has a class for each."""
-MOST_BEHIND = 400
+MOST_FOLDED = 60
+"""Rows of a folded table that stand in the page at once; a longer one is opened by an address of its own."""
 MOST_KEPT = 32
 PENCIL = Helper()
 """Draws the charts of every page."""
@@ -56,7 +57,7 @@ class Tab:
 class Reading:
     """One part of one audit, as it is read.
 
-    name : of the part
+    name : of the part; opened : the long folded table that is asked for, by its name
     """
 
     room: Room
@@ -65,6 +66,7 @@ class Reading:
     name: str
     choice: Choice
     lang: str
+    opened: str = ""
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -111,7 +113,7 @@ def reading(room: Room, slug_: str, name: str, asked: Mapping[str, str], lang: s
     if name not in PARTS:
         raise NotThere("room_profiles.no_part", value=name[:40])
     view = kept_of(room).get(("view", audit.slug), lambda: View(audit.profile))
-    return Reading(room, audit, view, name, choose(view, asked), lang)
+    return Reading(room, audit, view, name, choose(view, asked), lang, asked.get("open", ""))
 
 
 def kept_of(room: Room) -> Kept:
@@ -126,10 +128,17 @@ def sections_of(now: Reading) -> Part:
 
 def drawn_of(now: Reading) -> Markup:
     """The part as HTML, its charts drawn."""
-    return kept_of(now.room).get(("drawn", *now.key), lambda: _drawn(now))
+    opened = now.opened if now.opened in {grid.id for grid in grids_of(now)} else ""
+    return kept_of(now.room).get(("drawn", *now.key, opened), lambda: _drawn(now, opened))
 
 
-def _drawn(now: Reading) -> Markup:
+def grids_of(now: Reading) -> list[Grid]:
+    """Every table of the part, also those behind its charts."""
+    held = sections_of(now)
+    return [*held.grids(), *(grid for figure in held.figures() if (grid := behind(figure)) is not None)]
+
+
+def _drawn(now: Reading, opened: str) -> Markup:
     words = Words(now.lang, now.view.pools)
     template = environment("voirdire.web").get_template("room/profile_blocks.html.jinja")
     page = template.render(
@@ -145,7 +154,9 @@ def _drawn(now: Reading) -> Markup:
         tint=tint,
         chart=chart,
         behind=behind,
-        most=MOST_BEHIND,
+        waits=lambda grid: bool(grid.id) and len(grid.lines) > MOST_FOLDED and grid.id != opened,
+        holds=lambda folded: bool(opened) and opened in {grid.id for grid in tables_in(folded)},
+        opened=opened,
         shelved=lambda card: shelved(now, card),
         all_items=all_items(now),
     )

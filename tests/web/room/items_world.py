@@ -59,6 +59,7 @@ def make_world(folder: Path) -> Library:
     corpus = make_pictures(folder / "pictures")
     go(plan_of(corpus, ("acme/large", "acme/small"), "neutral"), folder / "run", answer)
     export(folder / "run")
+    library = view([corpus, folder / "run"])
     images = corpus / "images"
     (images / f"{BROKEN}.png").write_bytes(b"\x89PNG\r\n\x1a\n not a picture")
     (folder / "secret.png").write_bytes((images / "p01-us.png").read_bytes())
@@ -66,4 +67,4 @@ def make_world(folder: Path) -> Library:
     (images / f"{OUTSIDE}.png").symlink_to(folder / "secret.png")
     (images / f"{DRAWN}.png").write_text(SVG)
     (images / f"{MISSING}.png").unlink()
-    return view([corpus, folder / "run"])
+    return library

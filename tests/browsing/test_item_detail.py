@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.browsing.large_run import large_run
 from tests.judging.corpora import demonstrated
 from tests.judging.engine_world import corpus, go, plan_of
 from tests.judging.fakes import FakeJudge
@@ -14,7 +15,7 @@ from tests.judging.fakes import FakeJudge
 from voirdire.app.audit import audit
 from voirdire.app.view import view
 from voirdire.browsing.item_detail import answers_about, levels_of_scale, replies_about
-from voirdire.browsing.run_answers import rows_of_run, tries_of_run
+from voirdire.browsing.run_answers import counts_of_run, rows_of_run, tries_of_run
 from voirdire.browsing.shelf_numbers import ShelfNumbers
 from voirdire.browsing.sources import RunSource, names_in
 from voirdire.browsing.table_answers import table_answers
@@ -90,7 +91,7 @@ def test_replies_come_from_the_file_that_was_read_and_from_no_other(folder: Path
     table = table_answers(numbers.sources[0], folder)
     assert table is not None
     (replies,) = replies_about(numbers, "a", {0: table})
-    assert [(one.judge, one.condition, one.repeat, one.text) for one in replies.tries][:3] == [
+    assert [(one.judge, one.condition, one.repeat, one.text) for one in replies.read(None, 0)][:3] == [
         ("m", "x", 1, "I say 4"), ("m", "x", 2, f"now 2 {EVIL}"), ("m", "y", 1, "I will not"),
     ]  # fmt: skip
     (folder / "judgments.csv").write_text(JUDGMENTS + "a,k,z,1,1,ok,later\n")
@@ -181,6 +182,7 @@ def test_every_attempt_of_an_item_is_told(run: Path) -> None:
     assert all(EVIL in one.text for one in bad)
     assert next(one for one in tries if one.kind == "ok").reasoning == "because"
     assert tries_of_run(run, "' OR 1=1 --") == []
+    assert counts_of_run(run, "' OR 1=1 --") == {}
 
 
 def test_reversed_scales_and_items_own_scales_are_turned_as_in_the_export(tmp_path: Path) -> None:
@@ -218,7 +220,7 @@ def test_a_run_alone_has_judges_and_no_pools(run: Path) -> None:
     assert frame["mean.0"].to_list()[0] == 4.0
     assert numbers.judged_questions == (name,)
     (replies,) = replies_about(numbers, "i0000", {})
-    assert {one.text for one in replies.tries} == {"4"}
+    assert {one.text for one in replies.read(None, 0)} == {"4"}
 
 
 def test_a_run_that_grew_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,3 +261,15 @@ def test_failed_calls_are_told_with_their_reason(tmp_path: Path) -> None:
 def test_levels_are_named_as_they_were_given() -> None:
     levels = levels_of_scale(Scale("interval", -1e9, 1e9), [-0.0, 99.99, 999.6, 1234567.0])
     assert [level.name for level in levels] == ["0", "99.99", "999.6", "1234567"]
+
+
+def test_calls_are_counted_first_and_read_in_parts(tmp_path: Path) -> None:
+    large_run(tmp_path / "run", items=1, judges=10, ended=1)
+    counts = counts_of_run(tmp_path / "run", "i0")
+    assert counts == {f"m{judge}": 12 for judge in range(10)}
+    first, rest = tries_of_run(tmp_path / "run", "i0"), tries_of_run(tmp_path / "run", "i0", start=60)
+    assert len(first) == len(rest) == 60
+    assert {one.judge for one in first + rest} == set(counts)
+    of_one = tries_of_run(tmp_path / "run", "i0", "m7")
+    assert of_one == [one for one in rest if one.judge == "m7"]
+    assert tries_of_run(tmp_path / "run", "i0", "m7", 10) == of_one[10:]

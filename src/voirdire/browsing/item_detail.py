@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
 
 from voirdire.browsing.item_pools import ItemPools
-from voirdire.browsing.run_answers import Try, tries_of_run
+from voirdire.browsing.run_answers import Try, counts_of_run, tries_of_run
 from voirdire.browsing.shelf_numbers import ShelfNumbers
 from voirdire.browsing.sources import RunSource
 from voirdire.browsing.table_answers import TableAnswers
@@ -204,11 +205,15 @@ def _answers(judge: str, rows: pl.DataFrame) -> JudgeAnswers:
 
 @dataclass(frozen=True)
 class Replies:
-    """The calls of one source about an item; title : of the source, file : the table that they stand in, if any."""
+    """The calls of one source about an item.
+
+    title : of the source; counts : judge -> how many calls there are
+    read : the calls of a judge (None = of all of them), ``MOST_TRIES`` from a place on: texts are read when asked for
+    """
 
     title: str
-    tries: tuple[Try, ...]
-    file: str = ""
+    counts: Mapping[str, int]
+    read: Callable[[str | None, int], Sequence[Try]]
 
 
 def replies_about(numbers: ShelfNumbers, item: str, tables: Mapping[int, TableAnswers | None]) -> tuple[Replies, ...]:
@@ -219,11 +224,9 @@ def replies_about(numbers: ShelfNumbers, item: str, tables: Mapping[int, TableAn
     found = []
     for place, source in enumerate(numbers.sources):
         if isinstance(source, RunSource):
-            tries = tuple(tries_of_run(source.folder, item))
-            if tries:
-                found.append(Replies(source.title, tries))
+            found.append(
+                Replies(source.title, counts_of_run(source.folder, item), partial(tries_of_run, source.folder, item))
+            )
         elif (table := tables.get(place)) is not None:
-            tries = table.of_item(item)
-            if tries:
-                found.append(Replies(source.title, tries, table.file))
-    return tuple(found)
+            found.append(Replies(source.title, table.counts(item), partial(table.of_item, item)))
+    return tuple(one for one in found if one.counts)

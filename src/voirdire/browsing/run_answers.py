@@ -24,6 +24,8 @@ from voirdire.scales import Scale
 
 MOST_SHOWN = 20_000
 """Letters of a reply that are shown; the ledger holds them all."""
+MOST_TRIES = 60
+"""Calls whose texts are read at once."""
 
 _CELLS = """
 SELECT c.item, c.judge, c.condition, c.repeat, o.rating, o.status FROM cell c
@@ -31,13 +33,22 @@ LEFT JOIN outcome o ON o.cell = c.id WHERE c.question = (SELECT id FROM question
 ORDER BY c.judge, c.item, c.condition, c.repeat
 """
 _ATTEMPTS = """
-SELECT j.name, c.condition, q.name, c.repeat, a.number, a.kind, a.at, a.seconds, a.status, substr(a.text, 1, :most),
+WITH p AS (
+  SELECT c.id, c.judge, c.condition, c.question, c.repeat, a.number FROM cell c JOIN attempt a ON a.cell = c.id
+  WHERE c.judge IN (SELECT id FROM judge WHERE :judge IS NULL OR name = :judge)
+    AND c.item = (SELECT id FROM item WHERE name = :item)
+  ORDER BY c.judge, c.question, c.condition, c.repeat, a.number LIMIT :count OFFSET :start
+)
+SELECT j.name, p.condition, q.name, p.repeat, a.number, a.kind, a.at, a.seconds, a.status, substr(a.text, 1, :most),
   length(a.text), substr(a.reasoning, 1, :most), length(a.reasoning), substr(a.note, 1, :most),
   g.served, a.tokens_in, a.tokens_out, a.cost
-FROM cell c JOIN attempt a ON a.cell = c.id JOIN judge j ON j.id = c.judge JOIN question q ON q.id = c.question
-LEFT JOIN origin g ON g.id = a.origin
-WHERE c.judge IN (SELECT id FROM judge) AND c.item = (SELECT id FROM item WHERE name = :item)
-ORDER BY j.id, q.id, c.condition, c.repeat, a.number
+FROM p JOIN attempt a ON a.cell = p.id AND a.number = p.number JOIN judge j ON j.id = p.judge
+JOIN question q ON q.id = p.question LEFT JOIN origin g ON g.id = a.origin
+ORDER BY p.judge, p.question, p.condition, p.repeat, p.number
+"""
+_COUNTS = """
+SELECT j.name, count(*) FROM cell c JOIN attempt a ON a.cell = c.id JOIN judge j ON j.id = c.judge
+WHERE c.judge IN (SELECT id FROM judge) AND c.item = (SELECT id FROM item WHERE name = ?) GROUP BY j.id ORDER BY j.id
 """
 
 
@@ -207,12 +218,23 @@ def _conditions(rows: list[tuple[int, str, Mapping[str, Any]]]) -> dict[int, str
 
 
 @steady
-def tries_of_run(folder: Path, item: str) -> list[Try]:
-    """Every call about an item, in the order of judges, questions, conditions, repeats. Raises InputError."""
+def counts_of_run(folder: Path, item: str) -> dict[str, int]:
+    """Judge -> how many calls there are about an item. Raises InputError."""
+    with reading(folder) as db:
+        return {str(name): int(count) for name, count in db.execute(_COUNTS, (item,))}
+
+
+@steady
+def tries_of_run(folder: Path, item: str, judge: str | None = None, start: int = 0) -> list[Try]:
+    """Calls about an item, of one judge or of all: ``MOST_TRIES`` of them from a place on.
+
+    They come in the order of judges, questions, conditions, repeats. Raises InputError.
+    """
+    wanted = {"item": item, "judge": judge, "start": start, "count": MOST_TRIES, "most": MOST_SHOWN}
     with reading(folder) as db:
         facts = db.execute("SELECT id, name, facts FROM condition ORDER BY id").fetchall()
         names = _conditions([(key, name, json.loads(told)) for key, name, told in facts])
-        rows = db.execute(_ATTEMPTS, {"item": item, "most": MOST_SHOWN}).fetchall()
+        rows = db.execute(_ATTEMPTS, wanted).fetchall()
     return [_try(row, names) for row in rows]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from voirdire.browsing.run_answers import MOST_SHOWN, Try
+from voirdire.browsing.run_answers import MOST_SHOWN, MOST_TRIES, Try
 from voirdire.browsing.sources import Source, TableSource
 from voirdire.corpus import columns as names
 from voirdire.corpus.image_paths import file_sha256, is_inside, stays_inside
@@ -20,7 +20,6 @@ REPLIES = ("raw_given", "reply", "raw_reply", "response_text", "output", "comple
 REASONING = ("reasoning", "thinking", "rationale")
 TARGETS = ("item_id", "judge", "condition", "question", "repeat", "rating", "status")
 MOST_BYTES = 500_000_000
-MOST_ROWS = 2_000
 
 
 @dataclass
@@ -30,10 +29,21 @@ class TableAnswers:
     file: str
     frame: pl.DataFrame = field(repr=False)
 
-    def of_item(self, item: str) -> tuple[Try, ...]:
-        """The replies about an item, in the order of the file."""
-        rows = self.frame.filter(pl.col("item_id") == item).head(MOST_ROWS)
-        return tuple(_try(row) for row in rows.iter_rows(named=True))
+    def counts(self, item: str) -> dict[str, int]:
+        """Judge -> how many replies there are about an item."""
+        counted = self._of(item).group_by("judge", maintain_order=True).len()
+        return {name or "": count for name, count in counted.select("judge", "len").iter_rows()}
+
+    def of_item(self, item: str, judge: str | None = None, start: int = 0) -> tuple[Try, ...]:
+        """Replies about an item, of one judge or of all: ``MOST_TRIES`` from a place on, in the order of the file."""
+        rows = self._of(item)
+        if judge is not None:
+            rows = rows.filter(pl.col("judge").fill_null("") == judge)
+        return tuple(_try(row) for row in rows.slice(start, MOST_TRIES).iter_rows(named=True))
+
+    def _of(self, item: str) -> pl.DataFrame:
+        rows = self.frame.filter(pl.col("item_id") == item)
+        return rows if "judge" in rows.columns else rows.with_columns(judge=pl.lit(""))
 
 
 def table_answers(source: Source, folder: Path) -> TableAnswers | None:

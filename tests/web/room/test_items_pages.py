@@ -291,7 +291,7 @@ def test_thousands_of_conditions_are_pages_of_bounded_size(tmp_path: Path) -> No
     assert "<bdi>c1050</bdi>" not in page
     (chosen,) = {html.unescape(found) for found in re.findall(r'href="([^"]*ratings=m1[^"]*)"', page)}
     first = get(client, chosen)
-    (last,) = {get(client, chosen.replace("#", f"&part={part}#")) for part in (6, 7)}
+    last = get(client, chosen.replace("#", "&part=7#"))
     for said, conditions in ((first, (0, 199)), (last, (1000, 1099))):
         assert len(said) < 60_000
         shown = [int(name) for name in re.findall(r"<bdi>c(\d+)</bdi>", said)]

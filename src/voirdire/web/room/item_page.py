@@ -16,7 +16,7 @@ from voirdire.browsing.item_detail import (
     answers_about,
     replies_about,
 )
-from voirdire.browsing.run_answers import Try
+from voirdire.browsing.run_answers import MOST_TRIES, Try
 from voirdire.browsing.shelf_numbers import ShelfNumbers
 from voirdire.browsing.table_answers import TableAnswers, table_answers
 from voirdire.corpus.shown import Item
@@ -24,13 +24,15 @@ from voirdire.reporting.words import Words
 from voirdire.scales import Scale
 from voirdire.texts import has, text
 from voirdire.web.room.items_marks import Strip, bars_of, bars_of_levels, colour, place_on, plain, said_number, tone
+from voirdire.web.room.items_query import Opened, Part
 from voirdire.web.room.items_view import MOST_BARS, Cards, Fact, Worded
 from voirdire.web.room.service import Room
 from voirdire.web.room.thumbnails import can_be_shown, thumbnails_of
 
 MOST_OPEN = 60
 MOST_JUDGES, MOST_ROWS = 10, 60
-MOST_REPLIES = 60
+MOST_CELLS, CELLS_A_PART = 2_000, 200
+MOST_REPEATS = 100
 MOST_LETTERS = 1_500
 NATIVE = {"en": "English", "zh": "中文", "und": ""}
 
@@ -48,7 +50,8 @@ class CellShown:
 class JudgeShown:
     """A judge's ratings as a table.
 
-    rows : (name, cells); columns : their names, one empty name where there is one
+    rows : (name, cells), none where they are shown on request; columns : their names, one empty name where there is one
+    part : of the conditions, where not all are shown
     tilt : in words; other_scale : it answers on a scale that nobody declared
     """
 
@@ -61,6 +64,7 @@ class JudgeShown:
     count: int
     tilt: str = ""
     other_scale: bool = False
+    part: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +122,13 @@ class RepliesShown:
     count: int
     tries: tuple[TryShown, ...]
     key: str
+    part: Part | None = None
 
 
-def item_fields(room: Room, cards: Cards, item: Item, number: int, replies: str) -> dict[str, Any]:
+def item_fields(room: Room, cards: Cards, item: Item, number: int, opened: Opened) -> dict[str, Any]:
     """The fields of the template."""
     numbers = cards.numbers
-    questions = [_question(cards, one, number) for one in answers_about(numbers, item.id)]
+    questions = [_question(cards, one, number, opened) for one in answers_about(numbers, item.id)]
     questions.sort(key=lambda one: not one.main)
     members = [numbers.shelf.places[name] for name in numbers.shelf.pairs.get(item.pair or "", ()) if name != item.id]
     tables = {place: _table(room, numbers, place) for place in range(len(numbers.sources))}
@@ -137,7 +142,7 @@ def item_fields(room: Room, cards: Cards, item: Item, number: int, replies: str)
         "questions": questions,
         "members": cards.of(members),
         "columns": columns,
-        "replies": [shown for one in found for shown in _replies(one, replies, cards.lang)],
+        "replies": [shown for one in found for shown in _replies(one, opened, cards.lang)],
         "several": len(found) > 1,
         "notes": cards.notes,
         "without_corpus": numbers.shelf.corpus is None,
@@ -180,7 +185,7 @@ def _columns(cards: Cards, item: Item) -> list[tuple[str, str]]:
     ]
 
 
-def _question(cards: Cards, answers: QuestionAnswers, number: int) -> QuestionShown:
+def _question(cards: Cards, answers: QuestionAnswers, number: int, opened: Opened) -> QuestionShown:
     scale = answers.scale
     ends = (0.0, 1.0) if answers.normalised else _ends(scale)
     width = None if ends is None else ends[1] - ends[0]
@@ -188,7 +193,11 @@ def _question(cards: Cards, answers: QuestionAnswers, number: int) -> QuestionSh
     pools = tuple(_pool(cards, k, pool, width, ends) for k, pool in enumerate(answers.pools) if pool.has)
     row = cards.frame.row(number - 1, named=True) if main else {}
     foreign = _other_scale(cards, answers.question.id)
-    judges = tuple(_judge(cards, judge, scale, row, foreign) for judge in answers.judges)
+    whole = sum(len(judge.conditions) for judge in answers.judges) <= MOST_CELLS
+    parts = [_part(judge, whole, opened) for judge in answers.judges]
+    judges = tuple(
+        _judge(cards, judge, scale, row, foreign, part) for judge, part in zip(answers.judges, parts, strict=True)
+    )
     return QuestionShown(
         answers.question.id,
         tuple(Worded("" if code == "und" else code, said) for code, said in answers.question.text.items()),
@@ -199,10 +208,22 @@ def _question(cards: Cards, answers: QuestionAnswers, number: int) -> QuestionSh
         cards.facts(row) if main else (),
         any(pool.levels for pool in answers.pools),
         answers.normalised,
-        _together(judges),
+        _together(judges) if whole else (),
         answers.n_judgments <= MOST_OPEN,
         main,
     )
+
+
+def _part(judge: JudgeAnswers, whole: bool, opened: Opened) -> Part | None:
+    """Which conditions of a judge are shown: all of them (None) where they are few, else some of the judge asked for.
+
+    An empty part has its last place before its first.
+    """
+    if whole:
+        return None
+    if judge.judge != opened.ratings:
+        return Part(1, 0, 0, 0)
+    return Part.of(len(judge.conditions), CELLS_A_PART, opened.part)
 
 
 def _together(judges: Sequence[JudgeShown]) -> tuple[tuple[str, tuple[CellShown | None, ...]], ...]:
@@ -246,11 +267,14 @@ def _other_scale(cards: Cards, question: str) -> frozenset[str]:
     return frozenset() if said is None else said.rank_only
 
 
-def _judge(cards: Cards, judge: JudgeAnswers, scale: Scale, row: dict[str, Any], foreign: frozenset[str]) -> JudgeShown:
+def _judge(
+    cards: Cards, judge: JudgeAnswers, scale: Scale, row: dict[str, Any], foreign: frozenset[str], part: Part | None
+) -> JudgeShown:
     ends = None if judge.judge in foreign else _ends(scale)
     width = None if ends is None else ends[1] - ends[0]
-    cells = {name: _cell(cards, name, answers, scale, ends) for name, answers in judge.conditions.items()}
-    columns, rows = _arranged(cells)
+    conditions = list(judge.conditions.items())
+    shown = conditions if part is None else conditions[part.first - 1 : part.last]
+    columns, rows = _arranged({name: _cell(cards, name, answers, scale, ends) for name, answers in shown})
     values = [answer.value for answers in judge.conditions.values() for answer in answers if answer.value is not None]
     shares, names = _spread(values, scale)
     mean = "" if scale.nominal else said_number(judge.mean, width)
@@ -263,14 +287,16 @@ def _judge(cards: Cards, judge: JudgeAnswers, scale: Scale, row: dict[str, Any],
     missing = judge.without_rating
     tilt = cards.tilt_words(row, judge.judge)
     return JudgeShown(
-        judge.judge, mean, strip, columns, rows, missing, len(values) + missing, tilt, judge.judge in foreign
+        judge.judge, mean, strip, columns, rows, missing, len(values) + missing, tilt, judge.judge in foreign, part
     )
 
 
 def _spread(values: Sequence[float], scale: Scale) -> tuple[list[float], list[str]]:
     levels = scale.level_values
+    if len(levels) > MOST_BARS:
+        return [], []
     on_levels = all(min(abs(value - level) for level in levels) < 1e-9 for value in values) if levels else False
-    if not on_levels or len(levels) > MOST_BARS or not values:
+    if not on_levels or not values:
         return [], []
     names = list(scale.labels or (plain(value) for value in levels))
     return [sum(abs(value - level) < 1e-9 for value in values) / len(values) for level in levels], names
@@ -281,8 +307,9 @@ def _cell(
 ) -> CellShown:
     words = [
         _rating(answer.value, scale) if answer.value is not None else _status(answer.status, cards.lang)
-        for answer in answers
+        for answer in answers[:MOST_REPEATS]
     ]
+    words += ["…"] if len(answers) > MOST_REPEATS else []
     values = [answer.value for answer in answers if answer.value is not None]
     mean = sum(values) / len(values) if values else None
     return CellShown(" · ".join(words), -1 if mean is None else tone(mean, ends), condition)
@@ -312,18 +339,19 @@ def _arranged(
     return columns, rows
 
 
-def _replies(found: Replies, wanted: str, lang: str) -> list[RepliesShown]:
-    """Judge by judge; all at once where they are few, else those of the judge that is asked for."""
-    by_judge: dict[str, list[Try]] = {}
-    for call in found.tries:
-        by_judge.setdefault(call.judge, []).append(call)
-    few = len(found.tries) <= MOST_REPLIES
+def _replies(found: Replies, opened: Opened, lang: str) -> list[RepliesShown]:
+    """Judge by judge; all at once where they are few, else a part of those of the judge that is asked for."""
+    few = found.read(None, 0) if sum(found.counts.values()) <= MOST_TRIES else ()
     shown = []
-    for judge, calls in by_judge.items():
+    for judge, count in found.counts.items():
         key = f"{found.title}/{judge}"
-        asked = key == wanted
-        tries = tuple(_call(call, lang, whole=asked) for call in calls) if few or asked else ()
-        shown.append(RepliesShown(found.title, judge, len(calls), tries, key))
+        asked = key == opened.replies
+        part = Part.of(count, MOST_TRIES, opened.part) if asked and count > MOST_TRIES else None
+        calls = [call for call in few if call.judge == judge]
+        if asked and not calls:
+            calls = list(found.read(judge, 0 if part is None else part.first - 1))
+        tries = tuple(_call(call, lang, whole=asked) for call in calls)
+        shown.append(RepliesShown(found.title, judge, count, tries, key, part))
     return shown
 
 

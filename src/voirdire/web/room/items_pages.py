@@ -17,7 +17,7 @@ from voirdire.browsing.shelf_numbers import ShelfNumbers
 from voirdire.texts import text
 from voirdire.web.pages import ui_language
 from voirdire.web.room.item_page import item_fields
-from voirdire.web.room.items_query import STATUSES, VIEWS, Asked, is_filtered, read_query, usual_question
+from voirdire.web.room.items_query import STATUSES, VIEWS, Asked, is_filtered, read_opened, read_query, usual_question
 from voirdire.web.room.items_view import Card, Cards, pair_groups
 from voirdire.web.room.pages import address, room_page
 from voirdire.web.room.service import Room, room_of
@@ -238,7 +238,7 @@ def item(request: Request, slug: str, number: Number) -> Response:
     shown = ordered(matching(cards.frame, asked.filters), asked.order)
     place, before, after = beside(shown, number)
     state = asked.query(numbers)
-    replies = request.query_params.get("replies", "")
+    opened = read_opened(request.query_params)
     return room_page(
         request,
         "room/item.html.jinja",
@@ -255,7 +255,7 @@ def item(request: Request, slug: str, number: Number) -> Response:
         here_again=address(f"/items/{shelf.slug}/{number}", state),
         pair=_pair_names(numbers, asked),
         link=lambda other: address(f"/items/{shelf.slug}/{other}", state),
-        **item_fields(room, cards, known, number, replies),
+        **item_fields(room, cards, known, number, opened),
     )
 
 

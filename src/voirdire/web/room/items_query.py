@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import ceil
 from typing import Any
 
 from voirdire.browsing.item_filters import BY_STATUS, NO_RATING, SORTS, Filters, Order
@@ -32,6 +33,39 @@ class Asked:
         return query_of(replace(self, **changes), numbers)
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a reader asked to see of long lists: the ratings of one judge or the calls of one, and which part (from 1).
+
+    ratings : a judge; replies : the key of ``RepliesShown``
+    """
+
+    ratings: str = ""
+    replies: str = ""
+    part: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a list that is too long for a page: the places from ``first`` to ``last``, each from 1.
+
+    >>> Part.of(130, 60, 3)
+    Part(first=121, last=130, number=3, parts=3)
+    """
+
+    first: int
+    last: int
+    number: int
+    parts: int
+
+    @classmethod
+    def of(cls, count: int, size: int, number: int) -> Part:
+        """The part of this number, or the last one there is."""
+        parts = max(1, ceil(count / size))
+        number = min(number, parts)
+        return cls((number - 1) * size + 1, min(number * size, count), number, parts)
+
+
 def read_query(given: Mapping[str, str], numbers: ShelfNumbers) -> Asked:
     """What a query asks for; a part that names nothing of this shelf is as if it were not there."""
     question = given.get("question", "")
@@ -49,9 +83,18 @@ def read_query(given: Mapping[str, str], numbers: ShelfNumbers) -> Asked:
     )
     order = Order(_one_of(given.get("sort"), SORTS) or SORTS[0], given.get("reverse") == "1", judge)
     view = _one_of(given.get("view"), VIEWS) if numbers.n_pairs else ""
-    page = given.get("page", "")
-    number = int(page) if page.isascii() and page.isdigit() and len(page) < 8 else 1
-    return Asked(question, _pair(given, numbers, question), filters, order, max(1, number), view or VIEWS[0])
+    return Asked(
+        question, _pair(given, numbers, question), filters, order, _number(given.get("page", "")), view or VIEWS[0]
+    )
+
+
+def read_opened(given: Mapping[str, str]) -> Opened:
+    """What a query asks to see of long lists."""
+    return Opened(given.get("ratings", ""), given.get("replies", ""), _number(given.get("part", "")))
+
+
+def _number(given: str) -> int:
+    return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < 8 else 1
 
 
 def usual_question(numbers: ShelfNumbers) -> str:

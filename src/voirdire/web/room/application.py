@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Callable
 from contextlib import suppress
 
 from fastapi import FastAPI
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from voirdire.browsing.library import Library
 from voirdire.errors import UsageError
@@ -34,7 +36,27 @@ PARTS = (home, items_pages, comparison_pages, leaderboard_pages, profiles_downlo
 def make_room(library: Library, *, port: int = PORT, lang: str = "en") -> FastAPI:
     """The reading room of a library, as an application."""
     settings = Settings("", "", host=HOST, port=port, lang=lang)
-    return surrounded(Room(settings, library), PARTS, most=MAX_BODY, openapi=None)
+    app = surrounded(Room(settings, library), PARTS, most=MAX_BODY, openapi=None)
+    app.add_middleware(Heads)
+    return app
+
+
+class Heads:
+    """Answers HEAD as GET is answered, without the content."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+
+        async def bare(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self.app({**scope, "method": "GET"}, receive, bare)
 
 
 def free_port(wanted: int | None) -> int:
@@ -64,6 +86,11 @@ def serve_room(library: Library, *, port: int, lang: str, ready: Callable[[], No
             await super().startup(sockets)
             if self.started:
                 ready()
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            # Downloads that are broken off now are no faults, and would be told as such.
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+            await super().shutdown(sockets)
 
     config = uvicorn.Config(
         make_room(library, port=port, lang=lang),

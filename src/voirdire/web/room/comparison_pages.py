@@ -12,7 +12,7 @@ from starlette.responses import Response
 from voirdire.analysis.profile import spreadsheet_safe
 from voirdire.browsing.compared import Compared, read_compared
 from voirdire.browsing.comparison import EACH, EVERY, Choice, Comparison, Offer, Side, compare, offer, table
-from voirdire.browsing.library import Audit
+from voirdire.browsing.library import Audit, NotThere
 from voirdire.browsing.material import Material
 from voirdire.reporting.access import View
 from voirdire.reporting.words import Words
@@ -120,15 +120,14 @@ def side_of(room: Room, audit: Audit) -> Side:
 def asked_of(room: Room, request: Request, first: str, second: str) -> Asked:
     """What is asked for; without a query the first two audits. Raises NotThere for an audit that is not open."""
     audits = room.library.audits
+    if not audits:
+        raise NotThere("room_compare.no_audits")
     sides = [
         side_of(room, room.library.audit(slug) if slug else audits[min(place, len(audits) - 1)])
         for place, slug in enumerate((first or second if len(audits) == 1 else first, second))
     ]
     query = {name: request.query_params.get(name, "") for name in ASKED}
-    found = room.kept.get(
-        ("offer", sides[0].slug, sides[1].slug, query["question"]),
-        lambda: _offer(sides[0], sides[1], query["question"]),
-    )
+    found = _offered(room, sides[0], sides[1], query["question"])
     known = {
         "question": found.questions,
         "slice": found.slices,
@@ -150,12 +149,14 @@ def asked_of(room: Room, request: Request, first: str, second: str) -> Asked:
     return Asked(sides[0], sides[1], found, choice, passed)
 
 
-def _offer(first: Side, second: Side, question: str) -> Offer:
-    """What can be compared of a question, or of the first that both have."""
-    found = offer(first, second, question)
-    if question in found.questions or not found.questions:
-        return found
-    return offer(first, second, found.questions[0])
+def _offered(room: Room, first: Side, second: Side, question: str) -> Offer:
+    """What can be compared of a question, or of the first that both have; kept for questions that there are alone."""
+
+    def held(name: str) -> Offer:
+        return room.kept.get(("offer", first.slug, second.slug, name), lambda: offer(first, second, name))
+
+    known = held("").questions
+    return held(question if question in known else next(iter(known), ""))
 
 
 def made_of(room: Room, asked: Asked, most: int | None = None) -> Comparison:

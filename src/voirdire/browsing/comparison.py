@@ -21,9 +21,17 @@ from voirdire.signature import Signature
 MAIN = (
     "mae", "bias", "mae_vs_constant", "pearson", "kappa_qw", "spread.sd_ratio", "delta", "delta_sq", "tilt",
     "orientation.w", "mean_rating", "share_low", "share_high", "floor_recovery", "plurality_agreement",
-    "consensus_mean", "reliability", "cross_pool_mad", "cross_pool_tv", "cross_pool_pearson", "gap_rms",
+    "missing_share", "consensus_mean", "reliability", "cross_pool_mad", "cross_pool_tv", "cross_pool_pearson",
+    "gap_rms",
 )  # fmt: skip
-"""What is compared where nothing else is asked for, in this order."""
+"""The main numbers, in this order."""
+
+DISTANCE = "mae"
+"""The distance from a pool: the smaller, the nearer."""
+
+MAIN_ONES, START, EVERY, EACH = "main", "start", "every", "each"
+SETS = {MAIN_ONES: MAIN, START: (DISTANCE, "missing_share")}
+"""Several numbers at once, by the name that asks for them."""
 
 BY_CELLS, MANY_CELLS = ("pearson",), 20
 """Means over cells, which take long where a judge has many: then they are compared when they are asked for by name."""
@@ -31,7 +39,6 @@ BY_CELLS, MANY_CELLS = ("pearson",), 20
 EITHER_WAY = ("cross_pool_", "gap_rms", "gap_sq_corrected", "gap_test.", "noise_floor", "disattenuated_r")
 """Numbers of a pair of pools that are the same whichever is named first, by how their names begin."""
 
-EVERY, EACH = "every", "each"
 MOST_ROWS = 400
 CONTROL = "control:"
 PLACE = ("statistic", "params", "pool", "pool_b")
@@ -66,12 +73,13 @@ class Choice:
     judges : of the first and of the second audit; "" = every judge that both have, under its name. Where one is named
         alone, the other audit's has the same name
     conditions : likewise; "" = all conditions of a judge together, ``each`` = every condition and selection of both
-    statistic : one by name, "" = the main ones, ``every``
+    statistic : one by name, ``main`` = the main ones, ``start`` = the distance from every pool and what is lacking,
+        ``every``
     """
 
     question: str
     slice: str = "all"
-    statistic: str = ""
+    statistic: str = MAIN_ONES
     judges: tuple[str, str] = ("", "")
     conditions: tuple[str, str] = ("", "")
 
@@ -137,7 +145,7 @@ def compare(
     seed, draws : of the draws of items; by default those of the first audit
     materials : the question of both sides as arrays, where they are at hand
     """
-    later = () if choice.statistic else _later(first, second, choice)
+    later = () if choice.statistic != MAIN_ONES else _later(first, second, choice)
     rows, alone, turned = _matched(first, second, choice, later)
     judges = (*first.judges, *second.judges)
     shown = rows[:most]
@@ -194,7 +202,7 @@ def _matched(
     tables = [_keyed(side, choice, place, later) for place, side in enumerate((first, second))]
     keys = [key for key in tables[0] if key in tables[1]]
     order = {name: place for place, name in enumerate(MAIN)}
-    if choice.statistic in ("", EVERY):
+    if choice.statistic in (*SETS, EVERY):
         keys.sort(key=lambda key: order.get(key[0], len(order)))
     alone = (len(tables[0].keys() - tables[1].keys()), len(tables[1].keys() - tables[0].keys()))
     lost = [key for key in tables[0] if key not in tables[1] and _turned(key) in tables[1]]
@@ -214,7 +222,7 @@ def _keyed(side: Side, choice: Choice, place: int, later: Sequence[str]) -> dict
         & ~pl.col("judge").str.starts_with(CONTROL)
     )
     if choice.statistic != EVERY:
-        wanted = [choice.statistic] if choice.statistic else [name for name in MAIN if name not in later]
+        wanted = [name for name in SETS.get(choice.statistic, (choice.statistic,)) if name not in later]
         frame = frame.filter(pl.col("statistic").is_in(wanted))
     judge, condition = choice.judges[place], choice.conditions[place] or ALL
     names = [judge] if judge else side.judges
@@ -294,13 +302,16 @@ def _both(names: Iterable[Sequence[str]]) -> tuple[str, ...]:
 COLUMNS = (
     *PLACE, "slice", "judge", "condition", "judge_second", "condition_second", "first", "first_low", "first_high",
     "first_n", "first_undefined", "second", "second_low", "second_high", "second_n", "second_undefined",
-    "items", "items_first", "items_second", "first_same_items", "second_same_items",
+    "items", "items_first", "items_second", "answers", "answers_first", "answers_second",
+    "first_joint", "second_joint",
     "difference", "low", "high", "reason", "definitions_differ", "first_signature", "second_signature",
 )  # fmt: skip
 
 
 def table(comparison: Comparison) -> pl.DataFrame:
-    """The rows as a table, unrounded: ``difference`` is second less first on the items that count in both.
+    """The rows as a table, unrounded: ``difference`` is ``second_joint`` less ``first_joint``, on what counts in both.
+
+    ``answers`` is how many answers both have, empty where items are paired.
 
     ``reason`` is the key of what is lacking, ``definitions_differ`` the parts of the definitions that differ.
     """
@@ -309,9 +320,9 @@ def table(comparison: Comparison) -> pl.DataFrame:
     numbers = ("first", "second", "low", "high", "difference")
     kinds: dict[str, Any] = {
         name: pl.Int64
-        if name.startswith("items") or name.endswith("_n")
+        if name.startswith(("items", "answers")) or name.endswith("_n")
         else pl.Float64
-        if name in numbers or name.endswith(("_low", "_high", "_same_items"))
+        if name in numbers or name.endswith(("_low", "_high", "_joint"))
         else kind
         for name, kind in texts.items()
     }
@@ -338,8 +349,11 @@ def _told(line: Line) -> Mapping[str, Any]:
         "items": both,
         "items_first": None if both is None else found.counted[0],
         "items_second": None if both is None else found.counted[1],
-        "first_same_items": found.joint[0],
-        "second_same_items": found.joint[1],
+        "answers": found.shared,
+        "answers_first": None if both is None or not first.judge else found.answers[0],
+        "answers_second": None if both is None or not first.judge else found.answers[1],
+        "first_joint": found.joint[0],
+        "second_joint": found.joint[1],
         "difference": found.value,
         "low": found.low,
         "high": found.high,

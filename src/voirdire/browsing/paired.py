@@ -162,9 +162,10 @@ class Pairing:
             each if piece.same_as(mine) else piece.rows(statistic)
             for each, mine, piece in zip(rows, own, pieces, strict=True)
         ]
-        counted = [(each[statistic.n_of] > 0).any(0) for each in rows]
-        first_counts, second_counts = ((block[statistic.n_of] > 0).any(0) for block in blocks)
-        both = first_counts & second_counts
+        counted = [np.asarray((each[statistic.n_of] > 0).any(0)) for each in rows]
+        both: Mask = np.ones(len(self.common), dtype=bool)
+        for block in blocks:
+            both &= (block[statistic.n_of] > 0).any(0)
         if not both.all():
             blocks = [tuple(np.where(both, part, 0.0) for part in each) for each in blocks]
         joint = [_value(statistic, [part.sum(-1) for part in each]) for each in blocks]

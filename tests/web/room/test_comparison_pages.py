@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -12,8 +13,14 @@ from starlette.testclient import TestClient
 from tests.browsing.pairs import made, side
 from tests.web.room.compare_world import HOSTILE, half_rated, library, single
 
+from voirdire.browsing.comparison import Line
 from voirdire.browsing.library import Audit, Library
+from voirdire.browsing.paired import Difference
+from voirdire.corpus.corpus import Note
+from voirdire.reporting.access import Row
+from voirdire.reporting.words import Words
 from voirdire.web.room.application import make_room
+from voirdire.web.room.comparison_view import summed_up
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +45,7 @@ def words(page: str) -> str:
 
 
 def test_two_audits_stand_side_by_side(client: TestClient) -> None:
-    page = client.get("/compare")
+    page = client.get("/compare?statistic=main")
     assert page.status_code == 200
     said = words(page.text)
     assert "Items in both audits: 42. Only in the first: 4; only in the second: 0." in said
@@ -70,7 +77,9 @@ def test_both_languages_say_the_same_numbers(client: TestClient) -> None:
 
 
 def test_exchanged_sides_are_a_link(client: TestClient) -> None:
-    page = client.get("/compare", params={"first": "first", "second": "second", "first_judge": "steady", "lang": "en"})
+    page = client.get(
+        "/compare", params={"first": "first", "second": "second", "first_judge": "steady", "statistic": "main"}
+    )
     found = re.search(r'href="(/compare\?[^"]*)">Exchange', page.text)
     assert found is not None
     link = found.group(1).replace("&amp;", "&")
@@ -82,6 +91,51 @@ def test_exchanged_sides_are_a_link(client: TestClient) -> None:
     assert turned == forth
 
 
+def test_a_page_begins_with_the_distance_from_each_pool(client: TestClient) -> None:
+    page = client.get("/compare?lang=en").text
+    named = set(re.findall(r'<th scope="row"[^>]*><span[^>]*>([^<]*)', page))
+    assert named == {"MAE", "Missing"}
+    assert 'statistic=main">the main numbers' in page
+    assert page.count('autocomplete="off"') == 1
+    assert client.get("/leaderboard/first").text.count('<form class="filters" method="get" autocomplete="off"') == 1
+
+
+def test_differing_answers_are_told_in_the_row(client: TestClient) -> None:
+    """Judge low did not answer one item of the second audit: 46 items in two conditions, and 41."""
+    page = client.get("/compare?first_judge=low&lang=en").text
+    said = words(page)
+    assert "92 and 82 answers, 82 in both" in said
+    assert "92 and 82 answers, averaged by item within each side" in said
+    assert re.search(r"\d\.\d\d in the audit: \d\.\d\d \[\d\.\d\d, \d\.\d\d\]", said)
+    assert "smaller is nearer" in said
+    assert re.search(r"(nearer to|farther from|not told apart by the distance from) (us|cn)", said)
+
+
+def distance(pool: str, low: float | None, high: float | None) -> Line:
+    row = Row("mae", "", "q1", pool, "", "m", "*", "all", 1.0, None, None, None, None, 9, "", "")
+    middle = None if low is None or high is None else (low + high) / 2
+    return Line(row, row, (), Difference(value=middle, low=low, high=high))
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        (((-0.2, -0.1), (0.1, 0.3)), "nearer to kr (−0.150); farther from br (+0.200): not better for both pools."),
+        (((-0.2, -0.1), (-0.1, 0.3)), "nearer to kr (−0.150); not told apart by the distance from br: "
+         "not shown to be better for every pool."),
+        (((-0.2, -0.1), (None, None)), "nearer to kr (−0.150); without an interval for br: "
+         "not shown to be better for every pool."),
+        (((-0.2, -0.1), (-0.4, -0.2)), "nearer to kr (−0.150), br (−0.300)."),
+        (((0.0, 0.2), (0.1, 0.3)), "farther from br (+0.200); not told apart by the distance from kr."),
+        (((-0.1, 0.2), (-0.1, 0.3)), "not told apart by the distance from kr, br."),
+    ],
+)  # fmt: skip
+def test_a_sentence_speaks_of_all_pools_together(ends: tuple[tuple[float, float], ...], said: str) -> None:
+    lines = [distance(pool, *both) for pool, both in zip(("kr", "br"), ends, strict=True)]
+    assert summed_up(lines, Words("en"), 4) == said
+    assert len(summed_up(lines, Words("zh"), 4)) > 5
+
+
 def test_the_same_on_both_sides_asks_for_a_choice(client: TestClient) -> None:
     said = words(client.get("/compare?first=first&second=first").text)
     assert "Both sides are the same audit" in said
@@ -89,6 +143,15 @@ def test_the_same_on_both_sides_asks_for_a_choice(client: TestClient) -> None:
     assert "steady → low" in words(two)
     conditions = client.get("/compare?first=first&second=first&first_condition=c0&second_condition=c1").text
     assert "steady · c0 → steady · c1" in words(conditions)
+
+
+def test_tables_of_another_profile_are_named_by_the_page(opened: Library) -> None:
+    folder = opened.audit("bare").folder / "compared"
+    note = Note("room.note.foreign_tables", {"folder": str(folder)}, "warning")
+    client = TestClient(make_room(replace(opened, notes=(note,))), base_url="http://127.0.0.1")
+    said = f"{folder} is not shown"
+    assert said in client.get("/compare?first=first&second=bare").text
+    assert said not in client.get("/compare?first=first&second=second").text
 
 
 def test_without_item_tables_the_page_says_what_to_do(client: TestClient) -> None:
@@ -110,7 +173,7 @@ def test_the_table_of_differences(client: TestClient) -> None:
     assert 'filename="differences-first-second.csv"' in file.headers["content-disposition"]
     frame = pl.read_csv(io.StringIO(file.text), infer_schema_length=None)
     mae = frame.filter(statistic="mae", pool="us", judge="steady").row(0, named=True)
-    assert mae["difference"] == pytest.approx(mae["second_same_items"] - mae["first_same_items"])
+    assert mae["difference"] == pytest.approx(mae["second_joint"] - mae["first_joint"])
     assert mae["low"] < mae["difference"] < mae["high"]
 
 

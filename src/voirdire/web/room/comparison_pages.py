@@ -9,16 +9,30 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from voirdire.analysis.item_tables import FOLDER
 from voirdire.analysis.profile import spreadsheet_safe
 from voirdire.browsing.compared import Compared, read_compared
-from voirdire.browsing.comparison import EACH, EVERY, Choice, Comparison, Offer, Side, compare, offer, table
+from voirdire.browsing.comparison import (
+    DISTANCE,
+    EACH,
+    EVERY,
+    MAIN_ONES,
+    START,
+    Choice,
+    Comparison,
+    Offer,
+    Side,
+    compare,
+    offer,
+    table,
+)
 from voirdire.browsing.library import Audit, NotThere
 from voirdire.browsing.material import Material
 from voirdire.reporting.access import View
 from voirdire.reporting.words import Words
 from voirdire.texts import text
 from voirdire.web.pages import ui_language
-from voirdire.web.room.comparison_view import judge_name, shown
+from voirdire.web.room.comparison_view import findings, judge_name, shown
 from voirdire.web.room.pages import address, room_page
 from voirdire.web.room.service import Room, room_of
 
@@ -79,13 +93,15 @@ def comparison(request: Request, first: str = "", second: str = "") -> Response:
         asked=asked,
         made=made,
         lines=lines,
+        findings=[] if made is None else findings(made, asked.first, lang),
         heads=[line for line in lines if line.group],
         judge=judges.pop() if len(judges) == 1 and any(asked.choice.judges) else "",
         level=_level(asked.first),
         choices=_choices(asked, lang),
-        told=_told(asked, lang),
+        told=[*_told(asked, lang), *_foreign(room, asked, lang)],
         turned=[] if made is None else [tuple(map(View.clean, pair)) for pair in made.turned],
         later=[] if made is None else _later(asked, made, lang),
+        more=_more(asked, lang),
         swap=address(PAGE, asked.swapped),
         download=address(TABLE, asked.query),
     )
@@ -131,7 +147,7 @@ def asked_of(room: Room, request: Request, first: str, second: str) -> Asked:
     known = {
         "question": found.questions,
         "slice": found.slices,
-        "statistic": (*found.statistics, EVERY),
+        "statistic": (*found.statistics, *_sets(found)),
         "first_judge": found.judges[0],
         "second_judge": found.judges[1],
         "first_condition": (*found.conditions[0], EACH),
@@ -142,11 +158,16 @@ def asked_of(room: Room, request: Request, first: str, second: str) -> Asked:
     choice = Choice(
         kept["question"] or next(iter(found.questions), ""),
         kept["slice"] or "all",
-        kept["statistic"],
+        kept["statistic"] or _sets(found)[0],
         (kept["first_judge"], kept["second_judge"]),
         (kept["first_condition"], kept["second_condition"]),
     )
     return Asked(sides[0], sides[1], found, choice, passed)
+
+
+def _sets(found: Offer) -> tuple[str, ...]:
+    """What asks for several numbers at once, the one that a page begins with first."""
+    return (START, MAIN_ONES, EVERY) if DISTANCE in found.statistics else (MAIN_ONES, EVERY)
 
 
 def _offered(room: Room, first: Side, second: Side, question: str) -> Offer:
@@ -213,7 +234,7 @@ def _choices(asked: Asked, lang: str) -> list[Select]:
     return [
         made("question", ((name, View.clean(name)) for name in found.questions)),
         made("slice", ((name, words.slice(name)) for name in found.slices)),
-        made("statistic", [("", t("main_statistics")), (EVERY, t("every_statistic")), *statistics]),
+        made("statistic", [*((name, t(f"sets.{name}")) for name in _sets(found)), *statistics]),
         made("first_judge", judges(0)),
         made("second_judge", judges(1)),
         made("first_condition", conditions(0)),
@@ -225,6 +246,21 @@ def _later(asked: Asked, made: Comparison, lang: str) -> list[tuple[str, str]]:
     """The numbers that are left for when they are asked for, each with the address that asks."""
     words = Words(lang)
     return [(words.statistic(name), address(PAGE, {**asked.query, "statistic": name})) for name in made.later]
+
+
+def _more(asked: Asked, lang: str) -> list[tuple[str, str]]:
+    """What else can be shown where a page holds what it begins with."""
+    names = (MAIN_ONES, EVERY) if asked.choice.statistic == START else ()
+    return [
+        (text(f"room_compare.sets.{name}", lang), address(PAGE, {**asked.query, "statistic": name})) for name in names
+    ]
+
+
+def _foreign(room: Room, asked: Asked, lang: str) -> list[str]:
+    """That tables beside a profile are not its own."""
+    folders = {str(room.library.audit(side.slug).folder / FOLDER) for side in (asked.first, asked.second)}
+    notes = [note for note in room.library.notes if note.fields.get("folder") in folders]
+    return [text(note.key, lang, **note.fields) for note in notes]
 
 
 def _told(asked: Asked, lang: str) -> list[str]:

@@ -10,9 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 from starlette.testclient import TestClient
-from tests.web.room.compare_world import library
+from tests.browsing.pairs import made, side
 
 from voirdire.app.view import view
+from voirdire.browsing.library import Audit, Library
 from voirdire.web.room.application import free_port, make_room
 
 ENDLESS = """
@@ -67,9 +68,10 @@ def test_head_is_answered_as_get_without_the_content(client: TestClient, path: s
 
 
 def test_a_query_of_nothing_that_there_is_is_not_kept(tmp_path: Path) -> None:
-    room = make_room(library(tmp_path))
+    profile = side(tmp_path, made(range(8), conditions=("c0",))).profile
+    room = make_room(Library((), (), (Audit("alone", "alone", tmp_path, profile),)))
     client = TestClient(room, base_url="http://127.0.0.1")
-    pages = ("/compare", "/leaderboard/first")
+    pages = ("/compare", "/leaderboard/alone")
 
     def ask(value: str) -> int:
         names = ("question", "slice", "statistic", "first_judge", "second_condition", "sort", "lang")

@@ -47,7 +47,7 @@ class Belonging:
         ]
         told = {place: self.differs(shelves[place]) for place in fits}
         same = [place for place in fits if told[place] == ""] or [place for place in fits if told[place] is None]
-        named = [place for place in same if shelves[place].title == self.corpus] or same
+        named = [place for place in same if self.corpus in _names(shelves[place])] or same
         if named and (len(named) == 1 or _copies([shelves[place] for place in named])):
             return named[0], ()
         if not fits:
@@ -56,6 +56,11 @@ class Belonging:
         corpora = ", ".join(shelves[place].title for place in here)
         fields = {"title": self.title, "corpora": corpora, "what": told[here[0]] or ""}
         return None, (Note(f"room.note.{key}", fields, "warning"),)
+
+
+def _names(shelf: Shelf) -> tuple[str, str]:
+    """How a run or an audit may have named a corpus."""
+    return shelf.title, shelf.folder.resolve().name
 
 
 def _copies(shelves: Sequence[Shelf]) -> bool:

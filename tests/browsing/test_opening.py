@@ -75,6 +75,12 @@ def test_an_audit_alone_has_the_items_that_it_compared(study: Path) -> None:
     assert shelf.item(1).texts == {"und": "text a"}
 
 
+def test_the_tables_of_an_audit_open_as_the_audit(study: Path) -> None:
+    library = view([study / "audit" / "compared"])
+    assert [one.folder for one in library.audits] == [study / "audit"]
+    assert [one.kind for one in library.shelves] == ["audit"]
+
+
 def test_a_corpus_without_judgments_shows_those_of_its_audit(study: Path) -> None:
     (shelf,) = view([study / "Tea & Milk", study / "audit"]).shelves
     (judged,) = shelf.judged

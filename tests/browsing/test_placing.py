@@ -71,7 +71,7 @@ def test_of_corpora_with_the_same_items_the_name_decides_and_without_it_none(tmp
     assert (library.runs[0].shelf, library.notes) == ("second", ())
     for folder in (first, second):
         (folder / "corpus.toml").write_text('name = "tea"\n')
-    apart = view([first, second, made])
+    apart = view([first, second, run_on(second, tmp_path / "again")])
     assert [shelf.kind for shelf in apart.shelves] == ["corpus", "corpus", "run"]
     assert keys(apart) == [("several", "tea, tea", "")]
 
@@ -100,9 +100,10 @@ def test_an_audit_stands_on_the_corpus_whose_tables_it_read(tmp_path: Path) -> N
 def test_of_copies_of_a_corpus_the_first_will_do(tmp_path: Path) -> None:
     first = corpus(tmp_path / "first")
     second = Path(shutil.copytree(first, tmp_path / "second"))
-    library = view([first, second, run_on(first, tmp_path / "run"), audit_of(second, tmp_path / "audit")])
-    assert [one.shelf for one in (*library.runs, *library.audits)] == [library.shelves[0].slug] * 2
-    assert library.notes == ()
+    for made in (run_on(first, tmp_path / "run"), audit_of(second, tmp_path / "audit")):
+        library = view([first, second, made])
+        assert [one.shelf for one in (*library.runs, *library.audits)] == [library.shelves[0].slug]
+        assert library.notes == ()
 
 
 @pytest.mark.parametrize(("text", "kinds"), [("tea", ["corpus"]), ("milk", ["corpus", "audit"])])

@@ -9,6 +9,7 @@ from typing import Literal
 
 import polars as pl
 
+from voirdire.analysis.item_tables import OF
 from voirdire.analysis.profile import PROFILE
 from voirdire.browsing.library import Run, Shelf, Slugs
 from voirdire.corpus.folder import ENDINGS
@@ -30,7 +31,8 @@ class Found:
 
 
 def find(folders: Sequence[Path]) -> list[Found]:
-    """What the folders are; a folder that is nothing itself stands for those inside of it.
+    """What the folders are; a folder that is nothing itself stands for those inside of it, and item-level tables for
+    the audit that they belong to.
 
     Raises UsageError for one that does not exist, and where nothing is found.
     """
@@ -38,7 +40,8 @@ def find(folders: Sequence[Path]) -> list[Found]:
     for folder in folders:
         if not folder.is_dir():
             raise UsageError("room.no_folder" if not folder.exists() else "room.is_file", file=str(folder))
-        here = list(_here_or_inside(folder))
+        whole = folder.resolve().parent if (folder / OF).is_file() else folder
+        here = list(_here_or_inside(whole if (whole / PROFILE).is_file() else folder))
         if not here:
             raise UsageError("room.nothing_known", file=str(folder))
         found += here

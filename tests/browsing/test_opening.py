@@ -91,9 +91,10 @@ def test_a_corpus_without_judgments_shows_those_of_its_audit(study: Path) -> Non
 
 def test_names_in_addresses_are_plain_and_unique(tmp_path: Path) -> None:
     folders = [corpus(tmp_path / name) for name in ("one/语料", "two/语料", "x/corpus")]
-    library = view(folders)
-    assert [one.slug for one in library.shelves] == ["corpus", "corpus-2", "corpus-3"]
-    assert library.shelf("corpus-2").folder == folders[1]
+    for given in (folders, folders[::-1]):
+        library = view(given)
+        assert sorted(one.slug for one in library.shelves) == ["corpus", "one-语料", "two-语料"]
+        assert library.shelf("two-语料").folder == folders[1]
 
 
 def test_tables_can_be_named_one_by_one(tmp_path: Path) -> None:
@@ -129,6 +130,24 @@ def test_what_cannot_be_opened_is_named(tmp_path: Path, made: str, key: str) -> 
     with pytest.raises(UsageError) as refused:
         view([tmp_path / made])
     assert (refused.value.key, refused.value.fields["file"]) == (key, str(tmp_path / made))
+
+
+def test_judgments_that_nothing_opened_can_use_are_said(study: Path, tmp_path: Path) -> None:
+    table = tmp_path / "judgments.csv"
+    table.write_text("item_id,judge,rating\na,m,3\n")
+    with pytest.raises(UsageError) as refused:
+        view([study / "audit"], judgments=table)
+    assert refused.value.key == "room.judgments_unused"
+
+
+def test_an_audit_of_other_judges_has_a_shelf_of_its_own(study: Path, tmp_path: Path) -> None:
+    items = study / "Tea & Milk"
+    table = tmp_path / "judgments.csv"
+    table.write_text("item_id,judge,rating\na,m,3\nb,m,4\n")
+    audit(items / "ratings.csv", table, items=items / "items.csv", draws=20, permutations=20).save(tmp_path / "other")
+    library = view([items, study / "run", study / "audit", tmp_path / "other"])
+    assert [one.shelf for one in library.audits] == ["tea-milk", "other"]
+    assert library.shelf("other").images == items
 
 
 def test_nothing_to_open_is_said() -> None:

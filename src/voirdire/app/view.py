@@ -13,7 +13,7 @@ from voirdire.analysis.profile import Profile
 from voirdire.app.inputs import Listener, find_tables, images_of, judgment_options, option_names, read_inputs
 from voirdire.browsing import opening, placing
 from voirdire.browsing.compared import Compared, foreign_tables, read_compared
-from voirdire.browsing.library import Audit, Library, Run, Shelf, Slugs
+from voirdire.browsing.library import Audit, Library, Names, Run, Shelf
 from voirdire.browsing.placing import digests_of
 from voirdire.corpus.cells import judge_scales
 from voirdire.corpus.corpus import Note
@@ -52,41 +52,44 @@ def view(folders: Sequence[Path | str] = (), *, told: Listener | None = None, **
     loose = "ratings" in known or "items" in known
     if not paths and not loose:
         raise UsageError("room.nothing_given")
-    found, slugs = opening.find(paths), Slugs()
-    shelves = [_corpus(one.folder, known, told, slugs) for one in found if one.kind == "corpus"]
+    found = opening.find(paths)
+    names = Names(one.folder for one in found)
+    shelves = [_corpus(one.folder, known, told, names) for one in found if one.kind == "corpus"]
     if loose and not shelves:
-        shelves = [_tables(known, told, slugs)]
+        shelves = [_tables(known, told, names)]
+    if "judgments" in known and not any(shelf.corpus for shelf in shelves):
+        raise UsageError("room.judgments_unused", file=str(known["judgments"]))
     shelves = _with_tables(shelves, [one.folder for one in found if one.kind == "judgments"], known)
     notes: list[Note] = []
-    runs, shelves = _runs([one.folder for one in found if one.kind == "run"], shelves, slugs, notes)
-    _check_scales(runs, shelves, known)
-    audits, shelves = _audits([one.folder for one in found if one.kind == "audit"], shelves, slugs, notes)
+    runs, shelves = _runs([one.folder for one in found if one.kind == "run"], shelves, names, notes)
+    _check_scales(shelves, known)
+    audits, shelves = _audits([one.folder for one in found if one.kind == "audit"], shelves, names, notes)
     return Library(tuple(shelves), tuple(runs), tuple(audits), tuple(notes))
 
 
-def _corpus(folder: Path, given: Mapping[str, Any], told: Listener | None, slugs: Slugs) -> Shelf:
+def _corpus(folder: Path, given: Mapping[str, Any], told: Listener | None, names: Names) -> Shelf:
     """A corpus folder; without ratings its items alone."""
     frozen = (folder / MANIFEST).is_file()
     tables = {} if frozen else find_tables(folder, ("ratings", "items"))
     options = expand_corpus(CorpusOptions(folder, **_reading(given)), rated=False) if frozen else _plain(tables, given)
-    title = options.name or folder.resolve().name
+    title = options.name or names.title(folder)
     if options.ratings is None:
         read = read_items(options, ())
-        known = digests_of(read.intake)
-        return Shelf(slugs(title, "corpus"), title, "corpus", folder, folder, read.frame, digests=known)
-    return _rated({**given, "folder": folder}, options, title, folder, told, slugs)
+        slug, known = names.shelves(title, "corpus"), digests_of(read.intake)
+        return Shelf(slug, title, "corpus", folder, folder, read.frame, digests=known)
+    return _rated({**given, "folder": folder}, options, title, folder, told, names)
 
 
-def _tables(given: Mapping[str, Any], told: Listener | None, slugs: Slugs) -> Shelf:
+def _tables(given: Mapping[str, Any], told: Listener | None, names: Names) -> Shelf:
     """Tables that were named one by one."""
     named = Path(given.get("ratings") or given["items"])
     options = _plain({}, given)
     if options.ratings is None:
         title = named.name.split(".")[0]
-        slug, read, images = slugs(title, "items"), read_items(options, ()), images_of(given)
+        slug, read, images = names.shelves(title, "items"), read_items(options, ()), images_of(given)
         return Shelf(slug, title, "corpus", named.parent, images, read.frame, digests=digests_of(read.intake))
     title = str(given.get("name") or named.resolve().parent.name)
-    return _rated(dict(given), options, title, named.parent, told, slugs)
+    return _rated(dict(given), options, title, named.parent, told, names)
 
 
 def _rated(
@@ -95,14 +98,14 @@ def _rated(
     title: str,
     folder: Path,
     told: Listener | None,
-    slugs: Slugs,
+    names: Names,
 ) -> Shelf:
     inputs = read_inputs(given)
     if told is not None:
         told(inputs.told)
     table = read_items(options, ()).frame if options.items is not None else inputs.corpus.items
     judged = () if inputs.judgments is None else (inputs.judgments,)
-    slug, images, known = slugs(title, "corpus"), images_of(given), digests_of(inputs.corpus.intake)
+    slug, images, known = names.shelves(title, "corpus"), images_of(given), digests_of(inputs.corpus.intake)
     return Shelf(
         slug, title, "corpus", folder, images, table, inputs.corpus, inputs.options,
         judged=judged, reading=judgment_options(given), digests=known,
@@ -138,17 +141,17 @@ def _with_tables(shelves: list[Shelf], folders: Sequence[Path], given: Mapping[s
 
 
 def _runs(
-    folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs, notes: list[Note]
+    folders: Sequence[Path], shelves: list[Shelf], names: Names, notes: list[Note]
 ) -> tuple[list[Run], list[Shelf]]:
     runs = []
     for folder in folders:
-        title = folder.resolve().name
+        title = names.title(folder)
         known = placing.of_run(folder, title)
         place, told = known.place(shelves)
         notes += told
-        run = Run(slugs(title, "run"), title, folder)
+        run = Run(names.runs(title, "run"), title, folder)
         if place is None:
-            shelves = [*shelves, opening.shelf_of_run(run, known.ids, slugs)]
+            shelves = [*shelves, opening.shelf_of_run(run, known.ids, names.shelves(title, "run"))]
             place = len(shelves) - 1
         else:
             shelves[place] = replace(shelves[place], judged=(*shelves[place].judged, folder))
@@ -156,12 +159,22 @@ def _runs(
     return runs, shelves
 
 
-def _check_scales(runs: Sequence[Run], shelves: Sequence[Shelf], given: Mapping[str, Any]) -> None:
+def _check_scales(shelves: Sequence[Shelf], given: Mapping[str, Any]) -> None:
     """Raise UsageError for a scale of a judge that no run and no table knows, and for what is no scale."""
-    judges = [name for run in runs for name in opening.judges_of_run(run.folder)]
-    tables = [said for shelf in shelves for said in shelf.judged if not isinstance(said, Path)]
-    judges += [str(name) for said in tables for name in said.judges["judge"]]
-    judge_scales(list(dict.fromkeys(judges)), {}, judgment_options(given))
+    judges = dict.fromkeys(name for shelf in shelves for name in _judges(shelf))
+    judge_scales(list(judges), {}, judgment_options(given))
+
+
+def _judges(shelf: Shelf) -> list[str]:
+    """The judges of the runs and tables of a shelf."""
+    runs = [name for said in shelf.judged if isinstance(said, Path) for name in opening.judges_of_run(said)]
+    tables = [said for said in shelf.judged if not isinstance(said, Path)]
+    return [*runs, *(str(name) for said in tables for name in said.judges["judge"])]
+
+
+def _shows(shelf: Shelf, compared: Compared) -> bool:
+    """Whether a shelf has judgments of every judge that an audit compared."""
+    return set(compared.judgments["judge"].unique()) <= set(_judges(shelf))
 
 
 def _judged_by(shelf: Shelf, compared: Compared) -> Shelf:
@@ -184,23 +197,21 @@ def _compared(folder: Path, profile: Profile) -> Compared | None:
 
 
 def _audits(
-    folders: Sequence[Path], shelves: list[Shelf], slugs: Slugs, notes: list[Note]
+    folders: Sequence[Path], shelves: list[Shelf], names: Names, notes: list[Note]
 ) -> tuple[list[Audit], list[Shelf]]:
     audits = []
     for folder in folders:
-        title = folder.resolve().name
-        profile = Profile.load(folder)
+        title, profile = names.title(folder), Profile.load(folder)
         compared = _compared(folder, profile)
-        slug = slugs(title, "audit")
         place, told = placing.of_audit(title, profile.meta, compared).place(shelves)
         notes += [*told, *foreign_tables(folder)]
-        if place is None and compared is not None:
-            shelves = [
-                *shelves,
-                Shelf(slugs(title), title, "audit", folder, None, compared.items, compared=compared),
-            ]
-            place = len(shelves) - 1
-        elif place is not None and compared is not None and not shelves[place].judged:
+        images = None if place is None else shelves[place].images
+        if place is not None and compared is not None and not shelves[place].judged:
             shelves[place] = _judged_by(shelves[place], compared)
-        audits.append(Audit(slug, title, folder, profile, "" if place is None else shelves[place].slug))
+        elif compared is not None and (place is None or not _shows(shelves[place], compared)):
+            slug = names.shelves(title, "audit")
+            shelves = [*shelves, Shelf(slug, title, "audit", folder, images, compared.items, compared=compared)]
+            place = len(shelves) - 1
+        shelf = "" if place is None else shelves[place].slug
+        audits.append(Audit(names.audits(title, "audit"), title, folder, profile, shelf))
     return audits, shelves

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
+from unicodedata import normalize
 
 import polars as pl
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 Kind = Literal["corpus", "run", "audit"]
 KINDS: tuple[Kind, ...] = ("corpus", "run", "audit")
 MOST_LETTERS = 40
-_NOT_PLAIN = re.compile(r"[^a-z0-9]+")
+_NOT_PLAIN = re.compile(r"[\W_]+")
 
 
 class NotThere(UsageError):  # noqa: N818 - named for what it says
@@ -206,19 +208,39 @@ class Slugs:
     """Short names for addresses, each given once.
 
     >>> slugs = Slugs()
-    >>> slugs("My Corpus!"), slugs("my-corpus"), slugs("语料", "corpus")
-    ('my-corpus', 'my-corpus-2', 'corpus')
+    >>> slugs("My Corpus!"), slugs("my-corpus"), slugs("语料 一"), slugs("!", "corpus")
+    ('my-corpus', 'my-corpus-2', '语料-一', 'corpus')
     """
 
     def __init__(self) -> None:
         self._given: set[str] = set()
 
     def __call__(self, name: str, otherwise: str = "folder") -> str:
-        """A name of lower-case letters, digits and hyphens that nothing else has."""
-        plain = _NOT_PLAIN.sub("-", name.lower()).strip("-")[:MOST_LETTERS].strip("-") or otherwise
+        """A name of lower-case letters of any script, digits and hyphens that nothing else has."""
+        plain = _NOT_PLAIN.sub("-", normalize("NFKC", name).lower()).strip("-")[:MOST_LETTERS].strip("-") or otherwise
         number, slug = 1, plain
         while slug in self._given:
             number += 1
             slug = f"{plain}-{number}"
         self._given.add(slug)
         return slug
+
+
+class Names:
+    """What the folders are called, whatever the order in which they are opened.
+
+    title : for readers; shelves, runs, audits : in the addresses of each
+
+    >>> names = Names([Path("/old/audit"), Path("/new/audit"), Path("/new/run")])
+    >>> [names.title(Path(folder)) for folder in ("/old/audit", "/new/run")]
+    ['old/audit', 'run']
+    """
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self._count = Counter(folder.resolve().name for folder in folders)
+        self.shelves, self.runs, self.audits = Slugs(), Slugs(), Slugs()
+
+    def title(self, folder: Path) -> str:
+        """The folder's name, with that of the folder around it where several have it."""
+        place = folder.resolve()
+        return f"{place.parent.name}/{place.name}" if self._count[place.name] > 1 else place.name

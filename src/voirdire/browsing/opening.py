@@ -11,7 +11,7 @@ import polars as pl
 
 from voirdire.analysis.item_tables import OF
 from voirdire.analysis.profile import PROFILE
-from voirdire.browsing.library import Run, Shelf, Slugs
+from voirdire.browsing.library import Run, Shelf
 from voirdire.corpus.folder import ENDINGS
 from voirdire.corpus.frozen import MANIFEST
 from voirdire.errors import UsageError
@@ -75,10 +75,10 @@ def _has(folder: Path, name: str) -> bool:
     return any((folder / f"{name}{ending}").is_file() for ending in ENDINGS)
 
 
-def shelf_of_run(run: Run, items: Sequence[str], slugs: Slugs) -> Shelf:
+def shelf_of_run(run: Run, items: Sequence[str], slug: str) -> Shelf:
     """The items of a run whose corpus is not open: their ids alone."""
     table = pl.DataFrame({"item_id": list(items)}, schema={"item_id": pl.String})
-    return Shelf(slugs(run.title), run.title, "run", run.folder, None, table, judged=(run.folder,))
+    return Shelf(slug, run.title, "run", run.folder, None, table, judged=(run.folder,))
 
 
 @steady

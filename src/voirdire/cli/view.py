@@ -33,7 +33,7 @@ def view(
     ctx: typer.Context,
     folders: Folders = None,
     port: Port = None,
-    open_: Open = False,
+    open: Open = False,
     ratings: o.Ratings = None,
     judgments: o.Judgments = None,
     items: o.Items = None,
@@ -78,7 +78,7 @@ def view(
     check_installed()
     from voirdire.web.room.application import free_port, serve_room
 
-    given = {name: value for name, value in ctx.params.items() if name not in ("folders", "port", "open_")}
+    given = {name: value for name, value in ctx.params.items() if name not in ("folders", "port", "open")}
     number = free_port(port)
     library = open_library(folders or (), told=Reader(spoken, quiet=json), **collect(given))
     address = f"http://127.0.0.1:{number}/"
@@ -88,7 +88,7 @@ def view(
             show.json({"command": "view", "url": address, **document(library, spoken)})
         else:
             show.out("\n".join(lines(library, address, spoken)))
-        if open_:
+        if open:
             typer.launch(address)
 
     serve_room(library, port=number, lang=spoken, ready=ready)

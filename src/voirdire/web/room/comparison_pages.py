@@ -33,7 +33,7 @@ from voirdire.reporting.words import Words
 from voirdire.texts import text
 from voirdire.web.pages import ui_language
 from voirdire.web.room.comparison_view import findings, judge_name, shown
-from voirdire.web.room.pages import address, room_page
+from voirdire.web.room.pages import address, attachment, room_page
 from voirdire.web.room.service import Room, room_of
 
 router = APIRouter()
@@ -119,7 +119,7 @@ def download(request: Request, first: str = "", second: str = "") -> Response:
 
 def csv_file(content: str, name: str) -> Response:
     """A table to be saved; its name is made of short names of audits, which are letters, digits and hyphens."""
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    headers = attachment(name)
     return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Literal
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
@@ -84,6 +84,16 @@ def languages(request: Request) -> list[Language]:
         Language(code, OWN_NAMES[code], f"{request.url.path}?{urlencode([*rest, ('lang', code)])}")
         for code in LANGUAGES
     ]
+
+
+def attachment(name: str) -> dict[str, str]:
+    """The header by which a browser keeps a file, under a name of letters of any script, digits, hyphens and points.
+
+    >>> attachment("pair.csv")["content-disposition"], attachment("版本.csv")["content-disposition"]
+    ('attachment; filename="pair.csv"', "attachment; filename*=UTF-8''%E7%89%88%E6%9C%AC.csv")
+    """
+    shown = f'filename="{name}"' if name.isascii() else f"filename*=UTF-8''{quote(name, safe='')}"
+    return {"content-disposition": f"attachment; {shown}"}
 
 
 def address(path: str, query: dict[str, Any]) -> str:

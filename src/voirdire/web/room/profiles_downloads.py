@@ -19,6 +19,7 @@ from voirdire.reporting.render import render_html
 from voirdire.reporting.words import Words
 from voirdire.web.pages import ui_language
 from voirdire.web.room import profiles_view as view
+from voirdire.web.room.pages import attachment
 from voirdire.web.room.service import room_of
 
 router = APIRouter()
@@ -89,4 +90,4 @@ def figure(request: Request, audit: str, part: str, name: str) -> Response:
 def _file(content: bytes, name: str) -> Response:
     """A file to keep. name : of letters, digits, hyphens and its ending"""
     kind = KINDS[name.rpartition(".")[2]]
-    return Response(content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
+    return Response(content, media_type=kind, headers=attachment(name))

@@ -26,11 +26,11 @@ MAIN = (
 )  # fmt: skip
 """The main numbers, in this order."""
 
-DISTANCE = "mae"
-"""The distance from a pool: the smaller, the nearer."""
+DISTANCE, MISSING = "mae", "missing_share"
+"""The distance from a pool (the smaller, the nearer), and the share of answers without a rating."""
 
 MAIN_ONES, START, EVERY, EACH = "main", "start", "every", "each"
-SETS = {MAIN_ONES: MAIN, START: (DISTANCE, "missing_share")}
+SETS = {MAIN_ONES: MAIN, START: (DISTANCE, MISSING)}
 """Several numbers at once, by the name that asks for them."""
 
 BY_CELLS, MANY_CELLS = ("pearson",), 20

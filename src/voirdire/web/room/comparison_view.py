@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from voirdire.analysis.profile import Profile
-from voirdire.browsing.comparison import DISTANCE, Comparison, Line, Side
+from voirdire.browsing.comparison import DISTANCE, MISSING, Comparison, Line, Side
 from voirdire.reporting.access import Row, View
 from voirdire.reporting.words import MINUS, Words, digits_of
 from voirdire.texts import text
@@ -161,7 +161,9 @@ def _behind(line: Line, lang: str) -> tuple[str, ...]:
     items = said("items" if found.same_items else "items_of", found.counted, found.items)
     answers = found.answers
     if found.shared is None:
-        return (items,) if answers[0] == answers[1] else (items, said("answers_apart", answers, None))
+        lacking = line.first.statistic == MISSING
+        told = said("answers_lacking" if lacking else "answers_apart", answers, None)
+        return (items,) if answers[0] == answers[1] else (items, told)
     if answers == (found.shared, found.shared):
         return (items,) if found.shared == found.items else (items, said("answers", answers, found.shared))
     return items, said("answers_of", answers, found.shared)

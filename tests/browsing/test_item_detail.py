@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from tests.judging.fakes import FakeJudge
 
 from voirdire.app.audit import audit
 from voirdire.app.view import view
+from voirdire.browsing import shelf_numbers
 from voirdire.browsing.item_detail import answers_about, levels_of_scale, replies_about
+from voirdire.browsing.item_filters import Filters, Order
 from voirdire.browsing.run_answers import counts_of_run, rows_of_run, tries_of_run
 from voirdire.browsing.shelf_numbers import ShelfNumbers
 from voirdire.browsing.sources import RunSource, names_in
@@ -273,3 +276,36 @@ def test_calls_are_counted_first_and_read_in_parts(tmp_path: Path) -> None:
     of_one = tries_of_run(tmp_path / "run", "i0", "m7")
     assert of_one == [one for one in rest if one.judge == "m7"]
     assert tries_of_run(tmp_path / "run", "i0", "m7", 10) == of_one[10:]
+
+
+def test_pairs_share_what_is_the_same_for_all_and_orders_are_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = numbers_of(folder)
+    made: list[str] = []
+
+    def counted(name: str) -> Callable[..., object]:
+        real = getattr(shelf_numbers, name)
+
+        def make(*told: object) -> object:
+            made.append(name)
+            return real(*told)
+
+        return make
+
+    for name in ("question_numbers", "pair_numbers", "ordered"):
+        monkeypatch.setattr(shelf_numbers, name, counted(name))
+    first, other = numbers.frame("rating", (0, 1)), numbers.frame("rating", (1, 0))
+    assert sorted(made) == ["pair_numbers", "pair_numbers", "question_numbers"]
+    assert first["gap"].to_list() == [None if gap is None else -gap for gap in other["gap"]]
+    gaps = dict(first.select("n", "gap").iter_rows())
+    everything, some = (
+        numbers.listed("rating", (0, 1), Filters(text=text), Order("gap"))["n"].to_list() for text in ("", "rice")
+    )
+    assert everything == sorted(gaps, key=lambda n: -abs(gaps[n]) if gaps[n] is not None else 1)
+    assert some == [2]
+    assert made[3:] == ["ordered"]
+    monkeypatch.setattr(shelf_numbers, "MOST_BYTES", 0)
+    numbers.frame("rating", (1, 0))
+    numbers.frame("rating", (0, 1))
+    assert made[4:] == ["pair_numbers"]

@@ -313,7 +313,7 @@ def frame() -> pl.DataFrame:
     ],
 )
 def test_filters(frame: pl.DataFrame, filters: Filters, expected: list[str]) -> None:
-    assert matching(frame, filters)["item_id"].to_list() == expected
+    assert frame.filter(matching(frame, filters))["item_id"].to_list() == expected
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def test_filters(frame: pl.DataFrame, filters: Filters, expected: list[str]) -> 
     ],
 )
 def test_orders(frame: pl.DataFrame, order: Order, expected: list[str]) -> None:
-    assert ordered(frame, order)["item_id"].to_list() == expected
+    assert frame[ordered(frame, order)]["item_id"].to_list() == expected
 
 
 def test_places_and_pairs(frame: pl.DataFrame) -> None:

@@ -64,12 +64,12 @@ class Order:
         return (self.by not in ("order", "id")) != self.reverse
 
 
-def matching(frame: pl.DataFrame, filters: Filters) -> pl.DataFrame:
-    """The items that meet every condition, in the order of the frame.
+def matching(frame: pl.DataFrame, filters: Filters) -> pl.Series:
+    """Whether each item meets every condition, in the order of the frame.
 
     >>> frame = pl.DataFrame({"n": [1, 2], "item_id": ["a", "b"], "split": ["test"] * 2, "search": ["tea", "rice"]})
-    >>> matching(frame, Filters(text="TEA"))["n"].to_list()
-    [1]
+    >>> matching(frame, Filters(text="TEA")).to_list()
+    [True, False]
     """
     wanted = [pl.col(f"by.{name}") == level for name, level in filters.by.items() if f"by.{name}" in frame.columns]
     if filters.anchor:
@@ -84,22 +84,24 @@ def matching(frame: pl.DataFrame, filters: Filters) -> pl.DataFrame:
         wanted.append(pl.sum_horizontal(f"status.{name}{own}" for name in names) > 0)
     elif own:
         wanted.append(pl.col(f"asked{own}") > 0)
-    return frame.filter(*wanted) if wanted else frame
+    if not wanted:
+        return pl.repeat(True, frame.height, eager=True)
+    return frame.select(pl.all_horizontal(wanted).fill_null(False)).to_series()
 
 
-def ordered(frame: pl.DataFrame, order: Order) -> pl.DataFrame:
-    """The items in an order: numbers with a sign by their size, equal ones as on the shelf, undefined ones last.
+def ordered(frame: pl.DataFrame, order: Order) -> pl.Series:
+    """Rows in an order: numbers with a sign by their size, equal ones as on the shelf, undefined ones last.
 
     >>> frame = pl.DataFrame({"n": [1, 2, 3], "gap": [None, 0.5, -2.0]})
-    >>> ordered(frame, Order("gap"))["n"].to_list(), ordered(frame, Order("gap", reverse=True))["n"].to_list()
-    ([3, 2, 1], [2, 3, 1])
+    >>> ordered(frame, Order("gap")).to_list(), ordered(frame, Order("gap", reverse=True)).to_list()
+    ([2, 1, 0], [1, 2, 0])
     """
     column = order.column
     if column == "n":
-        return frame.reverse() if order.descending else frame
+        rows = pl.int_range(frame.height, dtype=pl.UInt32, eager=True)
+        return rows.reverse() if order.descending else rows
     key = pl.col(column).abs() if frame[column].dtype.is_numeric() else pl.col(column)
-    keyed = frame.with_columns(key.alias("_key"))
-    return keyed.sort("_key", "n", descending=[order.descending, False], nulls_last=True).drop("_key")
+    return frame.select(pl.arg_sort_by(key, "n", descending=[order.descending, False], nulls_last=True)).to_series()
 
 
 def beside(frame: pl.DataFrame, number: int) -> tuple[int, int | None, int | None]:

@@ -38,27 +38,37 @@ def item_numbers(size: int, pools: ItemPools | None, said: Said | None, pair: Pa
 
     pair : places of two pools in ``pools``; None where there are not two
     """
-    columns = _of_pools(size, pools, pair)
-    columns |= _of_judges(size, said, nominal=pools is not None and pools.scale.nominal)
-    columns |= _of_both(size, pools, said, pair)
-    return pl.DataFrame(columns)
+    return pl.concat([question_numbers(size, pools, said), pair_numbers(size, pools, said, pair)], how="horizontal")
 
 
-def _of_pools(size: int, pools: ItemPools | None, pair: Pair | None) -> dict[str, pl.Series]:
+def question_numbers(size: int, pools: ItemPools | None, said: Said | None) -> pl.DataFrame:
+    """The columns that are the same whichever pair of pools is chosen: one copy of them serves all pairs."""
+    judges = _of_judges(size, said, nominal=pools is not None and pools.scale.nominal)
+    return pl.DataFrame(_of_pools(size, pools) | judges)
+
+
+def pair_numbers(size: int, pools: ItemPools | None, said: Said | None, pair: Pair | None) -> pl.DataFrame:
+    """The columns of one pair of pools: gap, anchor class, tilts."""
+    columns = _gap(size, pools, pair) | _anchor(size, pools, pair)
+    return pl.DataFrame(columns | _of_both(size, pools, said, pair))
+
+
+def _of_pools(size: int, pools: ItemPools | None) -> dict[str, pl.Series]:
     columns: dict[str, pl.Series] = {}
     if pools is None:
-        for name in ("gap", "widest", "anchor"):
-            columns |= _nothing(name, size, "no_pools", pl.String if name == "anchor" else pl.Float64)
+        columns = _nothing("widest", size, "no_pools")
         return columns | {"widest.a": _none(size, pl.Int32), "widest.b": _none(size, pl.Int32)}
     nominal = pools.scale.nominal
     for k in range(len(pools.pools)):
         mean = np.full(size, np.nan) if nominal else pools.arrays.mean[k]
         columns[f"consensus.{k}"] = _number(mean)
         columns[f"raters.{k}"] = _number(np.where(pools.arrays.has[k], pools.arrays.n[k], np.nan))
-    return columns | _gap(size, pools, pair) | _widest(size, pools) | _anchor(size, pools, pair)
+    return columns | _widest(size, pools)
 
 
-def _gap(size: int, pools: ItemPools, pair: Pair | None) -> dict[str, pl.Series]:
+def _gap(size: int, pools: ItemPools | None, pair: Pair | None) -> dict[str, pl.Series]:
+    if pools is None:
+        return _nothing("gap", size, "no_pools")
     if pair is None:
         return _nothing("gap", size, "one_pool")
     if pools.scale.nominal and pools.arrays.shares is None:
@@ -104,7 +114,9 @@ def _widest_of_labels(pools: ItemPools) -> tuple[Array, Array, Array]:
     return widest, first, second
 
 
-def _anchor(size: int, pools: ItemPools, pair: Pair | None) -> dict[str, pl.Series]:
+def _anchor(size: int, pools: ItemPools | None, pair: Pair | None) -> dict[str, pl.Series]:
+    if pools is None:
+        return _nothing("anchor", size, "no_pools", pl.String)
     if pair is None:
         return _nothing("anchor", size, "one_pool", pl.String)
     if not pools.has_classes:
@@ -128,10 +140,10 @@ def _of_judges(size: int, said: Said | None, *, nominal: bool) -> dict[str, pl.S
     for s, status in enumerate(STATUSES):
         columns[f"status.{status}"] = pl.Series(said.status[:, s].sum(0).astype(np.int64))
         for j in range(len(said.judges)):
-            columns[f"status.{status}.{j}"] = pl.Series(said.status[j, s].astype(np.int64))
+            columns[f"status.{status}.{j}"] = pl.Series(said.status[j, s])
     means = judge_means(said)
     for j in range(len(said.judges)):
-        columns[f"asked.{j}"] = pl.Series(said.asked[j].astype(np.int64))
+        columns[f"asked.{j}"] = pl.Series(said.asked[j])
         columns[f"mean.{j}"] = _none(size, pl.Float64) if nominal else _number(means[j])
     return columns | _disagreement(size, said, means, nominal=nominal)
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from voirdire.browsing.item_filters import BY_STATUS, SORTS, beside, matching, ordered, paired
+from voirdire.browsing.item_filters import BY_STATUS, SORTS, beside, paired
 from voirdire.browsing.item_table import CLASSES
 from voirdire.browsing.library import NotThere, Shelf
 from voirdire.browsing.shelf_numbers import ShelfNumbers
@@ -69,7 +69,7 @@ def grid(request: Request, slug: str) -> Response:
     numbers, lang = numbers_of(room, shelf), ui_language(request)
     asked = read_query(request.query_params, numbers)
     cards = Cards(numbers, asked, lang)
-    shown = ordered(matching(cards.frame, asked.filters), asked.order)
+    shown = numbers.listed(asked.question, asked.pair, asked.filters, asked.order)
     return room_page(
         request,
         "room/items.html.jinja",
@@ -235,7 +235,7 @@ def item(request: Request, slug: str, number: Number) -> Response:
     numbers, lang = numbers_of(room, shelf), ui_language(request)
     asked = read_query(request.query_params, numbers)
     cards = Cards(numbers, asked, lang)
-    shown = ordered(matching(cards.frame, asked.filters), asked.order)
+    shown = numbers.listed(asked.question, asked.pair, asked.filters, asked.order)
     place, before, after = beside(shown, number)
     state = asked.query(numbers)
     opened = read_opened(request.query_params)

@@ -295,7 +295,7 @@ def pair_groups(
 
     frame : the items that are shown; whole : all of them
     """
-    members = whole.filter(pl.col("pair_id").is_in(list(pairs))).select("pair_id", "n")
+    members = whole.select("pair_id", "n").filter(pl.col("pair_id").is_in(list(pairs)))
     left = set(frame.filter(pl.col("pair_id").is_in(list(pairs)))["n"].to_list())
     by_pair: dict[str, list[int]] = {pair: [] for pair in pairs}
     for pair, number in members.iter_rows():

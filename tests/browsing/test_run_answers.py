@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -13,6 +14,7 @@ from tests.judging.engine_world import corpus, go, plan_of, repeated
 from tests.judging.fakes import FakeJudge
 
 from voirdire.app.view import view
+from voirdire.browsing.run_answers import stamp_of_run
 from voirdire.browsing.shelf_numbers import ShelfNumbers
 from voirdire.browsing.sources import RunSource
 from voirdire.corpus.corpus import Judgments
@@ -142,3 +144,33 @@ def test_the_page_of_an_item_reads_no_growing_ledger_again(tmp_path: Path, monke
     monkeypatch.setattr("voirdire.browsing.sources.stamp_of_run", lambda _: next(stamps))
     monkeypatch.setattr("voirdire.browsing.sources.judgments_of_run", lambda *_: pytest.fail("read again"))
     assert source.of_item("q1", "i0001").height == 8
+
+
+def test_a_growing_run_that_takes_long_to_read_is_read_less_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = unfinished(tmp_path)
+    numbers, clock, reads = ShelfNumbers(view([folder]).shelves[0]), [0.0], []
+
+    class Growing(RunSource):
+        def stamp(self) -> float:
+            return clock[0]
+
+        def said(self, question: str, items: pl.Series) -> None:
+            reads.append(clock[0])
+            clock[0] += 2.0
+
+    numbers.__dict__["sources"] = (Growing(tmp_path),)
+    monkeypatch.setattr("voirdire.browsing.shelf_numbers.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    for clock[0] in (0.0, 5.0, 25.0, 26.5, 27.0, 51.0, 52.5):
+        numbers.judged("q1")
+    assert reads == [0.0, 26.5, 52.5]
+
+
+def test_a_log_that_goes_away_between_two_looks_at_it_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, run = unfinished(tmp_path)
+    before = stamp_of_run(run)
+    monkeypatch.setattr(Path, "is_file", lambda _: True)
+    assert stamp_of_run(run) == before

@@ -14,8 +14,9 @@ import polars as pl
 
 from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.selections import NOT_A_SLICE, slicing_column
+from voirdire.browsing.item_filters import Filters, Order, matching, ordered
 from voirdire.browsing.item_pools import ItemPools, pools_of_consensus, pools_of_corpus, ranges_of
-from voirdire.browsing.item_table import Pair, item_facts, item_numbers
+from voirdire.browsing.item_table import Pair, item_facts, pair_numbers, question_numbers
 from voirdire.browsing.library import Shelf
 from voirdire.browsing.said import Said
 from voirdire.browsing.sources import RunSource, Source, names_in, sources_of, together
@@ -24,7 +25,9 @@ from voirdire.corpus.shown import WORDED, language_columns
 from voirdire.scales import Scale
 
 SEARCHED = tuple(kind for kind in WORDED if kind != "prompt")
-MOST_FRAMES = 12
+MOST_FRAMES, MOST_BYTES = 12, 128_000_000
+"""How many frames are kept, and how large all that belongs to one pair of pools alone may be."""
+MOST_ORDERS = 8
 STILL = 3.0
 """Seconds for which the judgments of a growing run are not read again, for each ``QUICK`` that reading them took."""
 QUICK = 0.25
@@ -44,6 +47,16 @@ class Judged:
         return () if self.said is None else self.said.judges
 
 
+@dataclass(frozen=True)
+class Kept:
+    """The frame of a pair of pools. size : bytes of what it alone has; orders : rows in the orders asked for lately"""
+
+    judged: Judged
+    frame: pl.DataFrame
+    size: int
+    orders: OrderedDict[Order, pl.Series]
+
+
 class ShelfNumbers:
     """The numbers of one shelf.
 
@@ -57,7 +70,8 @@ class ShelfNumbers:
         self._lock = threading.RLock()
         self._pools: dict[str, ItemPools | None] = {}
         self._judged: dict[str, tuple[float, tuple[object, ...], Judged]] = {}
-        self._frames: OrderedDict[tuple[str, Pair | None], tuple[Judged, pl.DataFrame]] = OrderedDict()
+        self._shared: dict[str, tuple[Judged, pl.DataFrame]] = {}
+        self._frames: OrderedDict[tuple[str, Pair | None], Kept] = OrderedDict()
 
     @cached_property
     def ids(self) -> pl.Series:
@@ -185,17 +199,44 @@ class ShelfNumbers:
 
     def frame(self, question: str, pair: Pair | None) -> pl.DataFrame:
         """All numbers of all items: the columns of :mod:`voirdire.browsing.item_table`."""
+        return self._kept(question, pair).frame
+
+    def listed(self, question: str, pair: Pair | None, filters: Filters, order: Order) -> pl.DataFrame:
+        """``n`` and ``pair_id`` of the items that meet the filters, in an order that is worked out once a frame."""
+        kept = self._kept(question, pair)
+        with self._lock:
+            if order not in kept.orders:
+                kept.orders[order] = ordered(kept.frame, order)
+            kept.orders.move_to_end(order)
+            rows = kept.orders[order]
+            while len(kept.orders) > MOST_ORDERS:
+                kept.orders.popitem(last=False)
+        return kept.frame.select("n", "pair_id")[rows].filter(matching(kept.frame, filters).gather(rows))
+
+    def _kept(self, question: str, pair: Pair | None) -> Kept:
         with self._lock:
             judged = self.judged(question)
             held = self._frames.get((question, pair))
-            if held is None or held[0] is not judged:
-                numbers = item_numbers(len(self.ids), self.pools(question), judged.said, pair)
-                held = (judged, pl.concat([self.facts, numbers], how="horizontal"))
-                self._frames[(question, pair)] = held
-                while len(self._frames) > MOST_FRAMES:
-                    self._frames.popitem(last=False)
+            if held is None or held.judged is not judged:
+                own = pair_numbers(len(self.ids), self.pools(question), judged.said, pair)
+                frame = pl.concat([self._of_question(question, judged), own], how="horizontal")
+                held = self._frames[(question, pair)] = Kept(judged, frame, int(own.estimated_size()), OrderedDict())
             self._frames.move_to_end((question, pair))
-            return held[1]
+            while len(self._frames) > 1 and (
+                len(self._frames) > MOST_FRAMES or sum(one.size for one in self._frames.values()) > MOST_BYTES
+            ):
+                self._frames.popitem(last=False)
+            return held
+
+    def _of_question(self, question: str, judged: Judged) -> pl.DataFrame:
+        """What the frames of all pairs share."""
+        held = self._shared.get(question)
+        if held is None or held[0] is not judged:
+            for key in [key for key, kept in self._frames.items() if key[0] == question and kept.judged is not judged]:
+                del self._frames[key]
+            numbers = question_numbers(len(self.ids), self.pools(question), judged.said)
+            held = self._shared[question] = (judged, pl.concat([self.facts, numbers], how="horizontal"))
+        return held[1]
 
 
 def _question(told: Mapping[str, Any]) -> Question:

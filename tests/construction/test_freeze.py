@@ -79,6 +79,7 @@ def test_a_frozen_corpus_has_all_its_parts(corpus: Path) -> None:
     assert material.frozen.shown == told["frozen"]["shown"]
     assert "1.0" in (corpus / "CHANGELOG.md").read_text("utf-8")
     assert Profile.load(corpus / "validity").meta["corpus"] == {"name": "small", "version": "1.0"}
+    assert not (corpus / "validity" / "compared").exists()
     assert "Small things" not in (corpus / "report.html").read_text("utf-8")
 
 

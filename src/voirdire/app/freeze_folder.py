@@ -251,6 +251,6 @@ def _write_report(profile: Profile, held: Path, release: Release, added: tuple[N
     intake = [{**entry, "file": Path(str(entry["file"])).name} for entry in profile.meta["intake"]]
     corpus = {"name": profile.meta["name"], "version": release.version}
     meta = {**profile.meta, "notes": [*notes, *profile.meta["notes"]], "intake": intake, "corpus": corpus}
-    told = replace(profile, meta=meta)
+    told = replace(profile, meta=meta, compared=None)  # the tables of the corpus lie beside it
     (held / REPORT).write_text(html(build(told, lang, held)), encoding="utf-8")
     told.save(held / VALIDITY)

@@ -44,6 +44,17 @@ def words(page: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
 
 
+def test_a_pair_named_the_other_way_round_is_said(tmp_path: Path) -> None:
+    audits = []
+    for name, pair in (("forth", ("us", "cn")), ("back", ("cn", "us"))):
+        (tmp_path / name).mkdir()
+        opened = side(tmp_path / name, made(range(10), conditions=("c0",)), pairs=(pair,), draws=20)
+        audits.append(Audit(name, name, tmp_path / name, opened.profile))
+    client = TestClient(make_room(Library((), (), tuple(audits))), base_url="http://127.0.0.1")
+    said = words(client.get("/compare?first=forth&second=back&statistic=every&lang=en").text)
+    assert "The first audit sets judges between us and cn, the second between cn and us." in said
+
+
 def test_two_audits_stand_side_by_side(client: TestClient) -> None:
     page = client.get("/compare?statistic=main")
     assert page.status_code == 200

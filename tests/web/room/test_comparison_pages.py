@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 from tests.browsing.pairs import made, side
 from tests.web.room.compare_world import HOSTILE, half_rated, library, single
@@ -29,8 +30,14 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 
 @pytest.fixture(scope="module")
-def client(opened: Library) -> TestClient:
-    return TestClient(make_room(opened), base_url="http://127.0.0.1")
+def served(opened: Library) -> FastAPI:
+    return make_room(opened)
+
+
+@pytest.fixture
+def client(served: FastAPI) -> TestClient:
+    """A reader who has not chosen a language yet."""
+    return TestClient(served, base_url="http://127.0.0.1")
 
 
 @pytest.fixture(scope="module")

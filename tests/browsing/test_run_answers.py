@@ -45,7 +45,9 @@ def rated(folder: Path, question: str = "q1,evaluation,ordinal,1,5", marks: tupl
         for name in names for pool, mark in zip(("us", "cn"), marks, strict=True) for rater in "xy"
     ]  # fmt: skip
     (folder / "ratings.csv").write_text("item_id,rater_id,pool,question,rating\n" + "\n".join(lines) + "\n")
-    (folder / "questions.csv").write_text(f"question,role,level,min,max\n{question}\n")
+    (folder / "questions.csv").write_text(
+        f"question,role,level,min,max,labels\n{question}{',' * (5 - question.count(','))}\n"
+    )
     return folder
 
 
@@ -64,6 +66,14 @@ def narrower(tmp_path: Path) -> tuple[Path, Path]:
 def other_question(tmp_path: Path) -> tuple[Path, Path]:
     folder, run = plain(tmp_path)
     return rated(folder, "q1,evaluation,nominal,,", ("yes", "no")), run
+
+
+def with_labels(tmp_path: Path) -> tuple[Path, Path]:
+    folder = rated(
+        corpus(tmp_path / "corpus", 4), "q1,evaluation,ordinal,,,never|sometimes|always", ("never", "always")
+    )
+    go(plan_of(folder), tmp_path / "run", lambda call: Reply(str(int(call.item.id[1:]) % 3)))
+    return folder, tmp_path / "run"
 
 
 def reversed_on_own_scales(tmp_path: Path) -> tuple[Path, Path]:
@@ -91,7 +101,7 @@ def unfinished(tmp_path: Path) -> tuple[Path, Path]:
     return folder, tmp_path / "run"
 
 
-WORLDS = (plain, narrower, other_question, reversed_on_own_scales, with_designs, unfinished)
+WORLDS = (plain, narrower, other_question, with_labels, reversed_on_own_scales, with_designs, unfinished)
 
 
 @pytest.mark.parametrize("scale", [(), ("1:9",), ("b=1:9",)], ids=str)

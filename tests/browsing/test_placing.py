@@ -15,6 +15,7 @@ from voirdire.app.audit import audit
 from voirdire.app.run import run
 from voirdire.app.view import view
 from voirdire.browsing.library import Library
+from voirdire.browsing.placing import _column
 from voirdire.cli.view import document, lines
 
 QUICK = {"draws": 20, "permutations": 20}
@@ -124,3 +125,10 @@ def test_the_command_says_what_stands_apart(tmp_path: Path) -> None:
     assert "run stands apart. All of its items have their ids in first" in said
     assert document(library, "en")["notes"][0] in said
     assert "单独列出" in "\n".join(lines(library, "http://127.0.0.1:1/", "zh"))
+
+
+@pytest.mark.parametrize("name", ["*", "^.*$"])
+def test_columns_are_compared_by_name_and_not_by_pattern(name: str) -> None:
+    table = pl.DataFrame({"item_id": ["a", "b"], name: ["x", "y"]})
+    assert _column(table, table[::-1]) is None
+    assert _column(table, table.with_columns(pl.Series(name, ["x", "z"]))) == name

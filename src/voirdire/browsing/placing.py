@@ -131,6 +131,11 @@ def _column(table: pl.DataFrame, items: pl.DataFrame) -> str | None:
         for name in items.columns
         if name != "item_id" and table.schema.get(name) in texts and items.schema[name] in texts
     ]
-    chosen = [pl.col(name).cast(pl.String) for name in ("item_id", *names)]
-    both = items.select(chosen).join(table.select(chosen), on="item_id", suffix="\n")
-    return next((name for name in names if not both[name].equals(both[f"{name}\n"])), None)
+    sides = {"there": table, "here": items}
+    ids = {side: frame.select(pl.col("item_id").cast(pl.String)).with_row_index(side) for side, frame in sides.items()}
+    rows = ids["here"].join(ids["there"], on="item_id")
+
+    def cells(side: str, name: str) -> pl.Series:
+        return sides[side][name].alias("cell").cast(pl.String).gather(rows[side])
+
+    return next((name for name in names if not cells("here", name).equals(cells("there", name))), None)

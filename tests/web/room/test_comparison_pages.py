@@ -163,6 +163,7 @@ def test_the_same_on_both_sides_asks_for_a_choice(client: TestClient) -> None:
     assert "Both sides are the same audit" in said
     two = client.get("/compare?first=first&second=first&first_judge=steady&second_judge=low").text
     assert "steady → low" in words(two)
+    assert "Second compared with First on all items, by the distance from each pool" in words(two)
     conditions = client.get("/compare?first=first&second=first&first_condition=c0&second_condition=c1").text
     assert "steady · c0 → steady · c1" in words(conditions)
 

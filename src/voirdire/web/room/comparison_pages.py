@@ -97,6 +97,7 @@ def comparison(request: Request, first: str = "", second: str = "") -> Response:
         heads=[line for line in lines if line.group],
         judge=judges.pop() if len(judges) == 1 and any(asked.choice.judges) else "",
         level=_level(asked.first),
+        items=Words(lang).slice(asked.choice.slice),
         choices=_choices(asked, lang),
         told=[*_told(asked, lang), *_foreign(room, asked, lang)],
         turned=[] if made is None else [tuple(map(View.clean, pair)) for pair in made.turned],

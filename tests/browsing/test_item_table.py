@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,12 @@ import polars as pl
 import pytest
 
 from voirdire.app.inputs import Inputs, read_inputs
+from voirdire.browsing.item_distances import distance_numbers, distances_of_item
 from voirdire.browsing.item_filters import Filters, Order, beside, matching, ordered, paired
 from voirdire.browsing.item_pools import ItemPools, pools_of_consensus, pools_of_corpus
 from voirdire.browsing.item_table import item_facts, item_numbers
 from voirdire.browsing.said import ROWS, said_of_judgments, said_of_rows
+from voirdire.browsing.sources import together
 from voirdire.corpus.corpus import Coded, Corpus
 from voirdire.corpus.options import JudgmentOptions
 from voirdire.corpus.parts import Part, Parts
@@ -196,6 +199,12 @@ def test_numbers_of_the_simulated_corpus_agree_with_plain_arithmetic_and_the_aud
     for j, judge in enumerate(said.judges):
         value = profile.get("delta", question="q1", pool="us", pool_b="cn", judge=judge, condition="*").value
         assert numbers[f"tilt.{j}"].mean() == pytest.approx(value)
+    for place, judge in ((None, "*"), (0, said.judges[0]), (2, said.judges[2])):
+        apart = distance_numbers(len(items), pools, said, place)
+        for k, pool in enumerate(pools.pools):
+            told = {"question": "q1", "pool": pool, "judge": judge, "condition": "*"}
+            assert apart[f"far.{k}"].mean() == pytest.approx(profile.get("mae", **told).value)
+            assert apart[f"over.{k}"].mean() == pytest.approx(profile.get("bias", **told).value)
     assert numbers["gap"].abs().mean() == pytest.approx(
         profile.get("cross_pool_mad", question="q1", pool="us", pool_b="cn").value
     )
@@ -375,3 +384,70 @@ def test_the_name_of_a_column_is_a_name_and_no_pattern(name: str) -> None:
     assert facts[f"by.{name}"].to_list() == ["Us", "cn"]
     assert facts["search"].to_list() == ["a\nus\ntea", "b\ncn\nrice"]
     assert facts.columns == ["n", "item_id", "split", "pair_id", "search", f"by.{name}"]
+
+
+def test_distances_of_a_few_items_are_plain_arithmetic() -> None:
+    corpus, items = rated(SMALL), pl.Series(["c", "b", "a", "d"])
+    said = said_of_rows(pl.DataFrame(JUDGED, schema=ROWS, orient="row"), items)
+    pools = pools_of_corpus(corpus, corpus.questions[0], items)
+    assert pools is not None
+    own = distance_numbers(4, pools, said, 0).row(2, named=True)
+    # cell x of judge m: repeats 4 and 2, cell y: 5; us 5.0, cn 1.5
+    assert own["far.0"] == pytest.approx(((1 + 3) / 2 + 0) / 2)
+    assert own["over.0"] == pytest.approx(-((1 + 3) / 2 + 0) / 2)
+    assert own["far.1"] == pytest.approx(((2.5 + 0.5) / 2 + 3.5) / 2)
+    everybody = distance_numbers(4, pools, said, None)
+    assert everybody["far.1"][2] == pytest.approx(((2.5 + 0.5) / 2 + 3.5 + 0.5) / 3)
+    assert everybody["far.1"].to_list()[0] is None
+    far, over = distances_of_item(pools, said, 2)
+    assert far[0].tolist() == pytest.approx([own["far.0"], own["far.1"]])
+    assert over[1].tolist() == pytest.approx([1 - 5.0, 1 - 1.5])
+    foreign = said_of_rows(pl.DataFrame(JUDGED, schema=ROWS, orient="row"), items, rank_only=["m"])
+    assert distance_numbers(4, pools, foreign, 0)["far.0"].null_count() == 4
+
+
+def test_distances_of_labels_are_the_share_who_say_otherwise() -> None:
+    corpus = rated([("a", "r1", "us", "x"), ("a", "r2", "us", "x"), ("a", "r3", "us", "y"), ("a", "r4", "cn", "z")])
+    items = pl.Series(["a"])
+    pools = pools_of_corpus(corpus, corpus.questions[0], items)
+    code = float(corpus.questions[0].scale.labels.index("x"))
+    said = said_of_rows(pl.DataFrame([("a", "m", "-", 1, code, "ok")], schema=ROWS, orient="row"), items)
+    numbers = distance_numbers(1, pools, said, 0)
+    assert (numbers["far.0"][0], numbers["far.1"][0]) == (pytest.approx(1 / 3), 1.0)
+    assert numbers["over.0"][0] is None
+
+
+def test_control_judges_count_by_their_names_alone() -> None:
+    corpus, items = rated(SMALL), pl.Series(["a"])
+    rows = [("a", judge, "-", 1, value, "ok") for judge, value in (("m", 4.0), ("k", 2.0), ("control/constant_1", 1.0))]
+    pools = pools_of_corpus(corpus, corpus.questions[0], items)
+    with_control, without = (
+        item_numbers(1, pools, said_of_rows(pl.DataFrame(some, schema=ROWS, orient="row"), items), (0, 1)).row(
+            0, named=True
+        )
+        for some in (rows, rows[:2])
+    )
+    for name in ("disagreement", "tilt", "tilt_most", "tilt_most.judge", "tilt_most.n"):
+        assert with_control[name] == without[name], name
+    assert (with_control["mean.2"], with_control["tilt.2"]) == (1.0, pytest.approx(4 - 0.5))
+    said = said_of_rows(pl.DataFrame(rows, schema=ROWS, orient="row"), items)
+    assert distance_numbers(1, pools, said, None)["far.0"][0] == pytest.approx((1 + 3) / 2)
+    assert distance_numbers(1, pools, said, 2)["far.0"][0] == pytest.approx(4)
+    alone = said_of_rows(pl.DataFrame(rows[2:], schema=ROWS, orient="row"), items)
+    assert item_numbers(1, pools, alone, (0, 1))["tilt.why"][0] == "only_controls"
+    named = replace(said, controls=frozenset({"k"}))
+    assert together([named], [["x", "y", "z"]]).counted().tolist() == [True, False, False]  # type: ignore[union-attr]
+
+
+def test_judges_that_lean_as_much_are_counted() -> None:
+    corpus, items = rated([("a", "u", "us", 5), ("a", "c", "cn", 1)]), pl.Series(["a"])
+    pools = pools_of_corpus(corpus, corpus.questions[0], items)
+    for values, expected in (
+        ((1.0, 5.0, 3.0), (4.0, 2, True)),
+        ((1.0, 1.0), (4.0, 2, False)),
+        ((2.0, 5.0), (-4.0, 1, False)),
+    ):
+        rows = [("a", f"m{n}", "-", 1, value, "ok") for n, value in enumerate(values)]
+        said = said_of_rows(pl.DataFrame(rows, schema=ROWS, orient="row"), items)
+        found = item_numbers(1, pools, said, (0, 1)).row(0, named=True)
+        assert (found["tilt_most"], found["tilt_most.n"], found["tilt_most.mixed"]) == expected

@@ -7,8 +7,12 @@ Columns of the frame, one row an item, in the order of the shelf:
 - ``consensus.K``, ``raters.K`` of every pool K; ``gap`` (m_a - m_b of the chosen pair; of labels the total variation),
   ``widest`` (largest absolute gap of any pair) with ``widest.a``, ``widest.b``; ``anchor``
 - ``mean.J`` of every judge J; ``tilt`` (mean over cells of abs(r - m_a) - abs(r - m_b); positive: nearer b),
-  ``tilt.J``, ``tilt_most`` (that of the judge that leans most) with ``tilt_most.judge``; ``disagreement``
+  ``tilt.J``, ``tilt_most`` (that of the judge that leans most) with ``tilt_most.judge``, ``tilt_most.n`` (how many lean
+  as much) and ``tilt_most.mixed`` (whether not all of these lean the same way); ``disagreement``
 - ``asked``, ``status.S`` and ``asked.J``, ``status.S.J``: judgments, and those that ended without a rating
+
+Control judges have ``mean.J`` and ``tilt.J``, and count in nothing that takes judges together. Distances from pools
+stand in a frame of their own: see :mod:`voirdire.browsing.item_distances`.
 
 A number that is undefined is null, and ``NAME.why`` holds the reason (a key of ``room_items.why``).
 """
@@ -22,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from voirdire.browsing.item_distances import labels_of
 from voirdire.browsing.item_pools import ItemPools
 from voirdire.browsing.said import STATUSES, Said
 from voirdire.stats.agreement import anchor_classes
@@ -158,9 +163,9 @@ def _disagreement(size: int, said: Said, means: Array, *, nominal: bool) -> dict
     """Standard deviation (n - 1) over the means of judges that answer on the question's scale."""
     if nominal:
         return _nothing("disagreement", size, "no_order")
-    comparable = said.comparable()
-    foreign = ~np.isnan(means[~comparable]).all(0) if not comparable.all() else np.zeros(size, dtype=bool)
-    means = means[comparable]
+    comparable, counted = said.comparable(), said.counted()
+    foreign = (~np.isnan(means[~comparable & counted])).any(0)
+    means = means[comparable & counted]
     known = ~np.isnan(means)
     n = known.sum(0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -180,21 +185,36 @@ def _of_both(size: int, pools: ItemPools | None, said: Said | None, pair: Pair |
     reason = _no_tilt(pools, said, pair)
     if reason is not None or pools is None or said is None or pair is None:
         columns = _nothing("tilt", size, reason or "not_judged") | _nothing("tilt_most", size, reason or "not_judged")
-        columns["tilt_most.judge"] = _none(size, pl.Int32)
+        columns |= {"tilt_most.judge": _none(size, pl.Int32), "tilt_most.n": _none(size, pl.Int32)}
+        columns["tilt_most.mixed"] = _none(size, pl.Boolean)
         judges = () if said is None else range(len(said.judges))
         return columns | {f"tilt.{j}": _none(size, pl.Float64) for j in judges}
     by_judge, overall = tilts(pools, said, pair)
     compared = pools.arrays.has[pair[0]] & pools.arrays.has[pair[1]]
-    answered = ~np.isnan(judge_means(said)).all(0)
-    reasons = np.select([~np.isnan(overall), ~compared, answered], [0, 1, 2], 3)
+    counted, answered = said.counted(), ~np.isnan(judge_means(said))
+    reasons = np.select([~np.isnan(overall), ~compared, answered[counted].any(0), answered.any(0)], [0, 1, 2, 3], 4)
     columns = {"tilt": _number(overall)}
-    columns["tilt.why"] = _reasons(reasons, ("", "no_consensus", "other_scale", "not_judged"))
+    columns["tilt.why"] = _reasons(reasons, ("", "no_consensus", "other_scale", "only_controls", "not_judged"))
     columns |= {f"tilt.{j}": _number(by_judge[j]) for j in range(len(said.judges))}
-    most = np.where(np.isnan(by_judge), -1.0, np.abs(by_judge)).argmax(0)
-    leaning = by_judge[most, np.arange(size)]
-    columns |= {"tilt_most": _number(leaning), "tilt_most.why": columns["tilt.why"]}
-    columns["tilt_most.judge"] = pl.Series(np.where(np.isnan(leaning), -1, most)).cast(pl.Int32).replace(-1, None)
-    return columns
+    return columns | _most(np.where(counted[:, None], by_judge, np.nan), columns["tilt.why"])
+
+
+def _most(by_judge: Array, why: pl.Series) -> dict[str, pl.Series]:
+    """The tilt that is largest in size, of whom, and how many judges have it, with one sign or both."""
+    strength = np.where(np.isnan(by_judge), -1.0, np.abs(by_judge))
+    top = strength.max(0)
+    level = (strength >= 0) & (strength >= top - TIE)
+    most = level.argmax(0)
+    leaning = by_judge[most, np.arange(by_judge.shape[1])]
+    known = ~np.isnan(leaning)
+    mixed = (level & (by_judge > 0)).any(0) & (level & (by_judge < 0)).any(0)
+    return {
+        "tilt_most": _number(leaning),
+        "tilt_most.why": why,
+        "tilt_most.judge": pl.Series(np.where(known, most, -1)).cast(pl.Int32).replace(-1, None),
+        "tilt_most.n": pl.Series(np.where(known, level.sum(0), -1)).cast(pl.Int32).replace(-1, None),
+        "tilt_most.mixed": pl.Series(mixed),
+    }
 
 
 def _no_tilt(pools: ItemPools | None, said: Said | None, pair: Pair | None) -> str | None:
@@ -213,22 +233,23 @@ def _no_tilt(pools: ItemPools | None, said: Said | None, pair: Pair | None) -> s
 def tilts(pools: ItemPools, said: Said, pair: Pair) -> tuple[Array, Array]:
     """Each judge's (J, I) and all judges' (I,) mean over cells of abs(r - m_a) - abs(r - m_b); positive: nearer b.
 
+    Control judges do not count among all.
     These are the terms of an audit's ``delta``: their mean over cells and items is its value. NaN where there is none.
     """
     a, b = pair
     arrays, item = pools.arrays, said.item
     counts = said.comparable()[said.judge] & arrays.has[a, item] & arrays.has[b, item]
     if arrays.shares is not None:
-        code = said.value.astype(np.int64)
-        counts &= (code == said.value) & (code >= 0) & (code < arrays.shares.shape[-1])
-        code = np.where(counts, code, 0)
+        known, code = labels_of(said.value, arrays.shares.shape[-1])
+        counts &= known
         difference = arrays.shares[b, item, code] - arrays.shares[a, item, code]
     else:
         difference = np.abs(said.value - arrays.mean[a, item]) - np.abs(said.value - arrays.mean[b, item])
     difference = np.where(np.abs(difference) <= TIE, 0.0, difference)
     difference = np.where(counts, difference, np.nan)
     top, bottom = said.per_judge(difference)
-    return _over(top, bottom), _over(top.sum(0), bottom.sum(0))
+    counted = said.counted()
+    return _over(top, bottom), _over(top[counted].sum(0), bottom[counted].sum(0))
 
 
 def _over(top: Array, bottom: Array) -> Array:

@@ -19,6 +19,8 @@ from voirdire.stats.features import Array
 Ints = npt.NDArray[np.int64]
 STATUSES = ("malformed", "refused", "error", "pending", "missing", "out_of_scale")
 """How a judgment without a rating ended, in the order in which they are shown."""
+CONTROL = "control/"
+"""How the names of a run's control judges begin."""
 ROWS: dict[str, Any] = {
     "item_id": pl.String, "judge": pl.String, "condition": pl.String, "repeat": pl.Int64, "value": pl.Float64,
     "status": pl.String,
@@ -34,7 +36,8 @@ class Said:
         share its weight, as they do in an audit
     asked : (J, I) how many judgments there are, with and without a rating; status : (J, S, I) how many of them ended
         in each of ``STATUSES``
-    rank_only : judges that answer on a scale that nobody declared
+    rank_only : judges that answer on a scale that nobody declared; controls : judges known to be control judges,
+        beside those that are called so
     """
 
     judges: tuple[str, ...]
@@ -45,6 +48,7 @@ class Said:
     asked: npt.NDArray[np.int32]
     status: npt.NDArray[np.int32]
     rank_only: frozenset[str] = frozenset()
+    controls: frozenset[str] = frozenset()
 
     @property
     def n_items(self) -> int:
@@ -64,13 +68,24 @@ class Said:
         """(J,) whether a judge answers on the question's scale."""
         return np.array([judge not in self.rank_only for judge in self.judges], dtype=bool)
 
+    def counted(self) -> npt.NDArray[np.bool_]:
+        """(J,) whether a judge counts where several are taken together: control judges count by their names alone."""
+        return np.array([not self.is_control(judge) for judge in self.judges], dtype=bool)
+
+    def is_control(self, judge: str) -> bool:
+        """Whether a judge is a control judge of a run (``control/constant_4``)."""
+        return judge in self.controls or judge.startswith(CONTROL)
+
+    def only(self, points: npt.NDArray[np.bool_]) -> Said:
+        """Some points (N,) alone; what was asked stays."""
+        return replace(
+            self, judge=self.judge[points], item=self.item[points], value=self.value[points], weight=self.weight[points]
+        )
+
     def on_ranges(self, low: Array, extent: Array) -> Said:
         """The ratings as places from 0 to 1 in the items' own ranges (I,); those of items without one are left out."""
         value = (self.value - low[self.item]) / extent[self.item]
-        known = np.isfinite(value)
-        return replace(
-            self, judge=self.judge[known], item=self.item[known], value=value[known], weight=self.weight[known]
-        )
+        return replace(self, value=value).only(np.isfinite(value))
 
 
 def said_of_rows(
@@ -129,9 +144,18 @@ def said_of_judgments(judgments: Judgments, question: str, items: pl.Series) -> 
     rank_only = {judge for judge, asked in judgments.rank_only if asked == question}
     judges = judgments.judges["judge"].cast(pl.String).to_list()
     if isinstance(judgments.rows, Coded):
-        return _said_of_codes(judgments.rows, question, judgments.cells, items, judges, rank_only)
-    rows = judgments.rows.filter(pl.col("question") == question)
-    return said_of_rows(rows, items, judges=judges, rank_only=rank_only)
+        said = _said_of_codes(judgments.rows, question, judgments.cells, items, judges, rank_only)
+    else:
+        rows = judgments.rows.filter(pl.col("question") == question)
+        said = said_of_rows(rows, items, judges=judges, rank_only=rank_only)
+    return replace(said, controls=_controls(judgments.judges))
+
+
+def _controls(judges: pl.DataFrame) -> frozenset[str]:
+    """The judges of which the judges table of a run says that their provider is ``control``."""
+    if "provider" not in judges.columns:
+        return frozenset()
+    return frozenset(judges.filter(pl.col("provider") == "control")["judge"].cast(pl.String))
 
 
 def _said_of_codes(

@@ -214,7 +214,9 @@ def together(parts: Sequence[Said], names: Sequence[Sequence[str]]) -> Said | No
         return None
     renamed = [
         replace(
-            part, rank_only=frozenset(new for old, new in zip(part.judges, own, strict=True) if old in part.rank_only)
+            part,
+            rank_only=frozenset(new for old, new in zip(part.judges, own, strict=True) if old in part.rank_only),
+            controls=frozenset(new for old, new in zip(part.judges, own, strict=True) if part.is_control(old)),
         )
         for part, own in zip(parts, names, strict=True)
     ]
@@ -228,4 +230,5 @@ def together(parts: Sequence[Said], names: Sequence[Sequence[str]]) -> Said | No
         np.concatenate([part.asked for part in renamed]),
         np.concatenate([part.status for part in renamed]),
         frozenset().union(*(part.rank_only for part in renamed)),
+        frozenset().union(*(part.controls for part in renamed)),
     )

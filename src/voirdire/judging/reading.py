@@ -88,7 +88,7 @@ def _lying(file: Path) -> State | None:
 
 def _refuse_torn(file: Path, lying: State | None) -> None:
     if lying is not None and _lying(file) != lying:
-        raise Torn("run.ledger_broken", file=str(file), why="it was written to meanwhile")
+        raise Torn("run.ledger_torn", file=str(file))
 
 
 def _connected(file: Path, *, as_it_lies: bool) -> sqlite3.Connection:

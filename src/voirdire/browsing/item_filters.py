@@ -10,7 +10,7 @@ import polars as pl
 from voirdire.browsing.said import STATUSES
 
 BY_STATUS = ("malformed", "refused", "error", "pending")
-SORTS = ("order", "id", "gap", "widest", "tilt", "tilt_most", "disagreement", *BY_STATUS)
+SORTS = ("order", "id", "far", "gap", "widest", "tilt", "tilt_most", "disagreement", *BY_STATUS)
 """What items are sorted by; the first is the order of the shelf."""
 NO_RATING = "none"
 """The status filter for judgments that ended without a rating in any way."""
@@ -38,6 +38,7 @@ class Filters:
 class Order:
     """By what, largest first unless ``ascending``; ``order`` and ``id`` begin at the beginning unless ``reversed``.
 
+    pool : the place of the pool that ``far`` is the distance from
     >>> Order("gap").column, Order("tilt", judge=2).column, Order("refused", judge=0).column
     ('gap', 'tilt.2', 'status.refused.0')
     """
@@ -45,6 +46,7 @@ class Order:
     by: str = "order"
     reverse: bool = False
     judge: int | None = None
+    pool: int | None = None
 
     @property
     def column(self) -> str:
@@ -54,6 +56,8 @@ class Order:
             return "n"
         if self.by == "id":
             return "item_id"
+        if self.by == "far":
+            return f"far.{self.pool}"
         if self.by in STATUSES:
             return f"status.{self.by}{own}"
         return f"tilt{own}" if self.by == "tilt" else self.by

@@ -49,6 +49,11 @@ class ItemPools:
         return "levels" in codes_of(self.scale, normalised=self.normalised)
 
     @property
+    def has_distances(self) -> bool:
+        """Whether a judge's distance from a pool is defined: of labels the shares must be known."""
+        return not self.scale.nominal or self.arrays.shares is not None
+
+    @property
     def ends(self) -> tuple[float, float] | None:
         """The ends of the axis that consensuses are drawn on; None where the scale has none."""
         low, high = self.arrays.scale.low, self.arrays.scale.high

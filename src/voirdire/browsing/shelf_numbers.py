@@ -14,6 +14,7 @@ import polars as pl
 
 from voirdire.analysis.options import AuditOptions
 from voirdire.analysis.selections import NOT_A_SLICE, slicing_column
+from voirdire.browsing.item_distances import distance_numbers
 from voirdire.browsing.item_filters import Filters, Order, matching, ordered
 from voirdire.browsing.item_pools import ItemPools, pools_of_consensus, pools_of_corpus, ranges_of
 from voirdire.browsing.item_table import Pair, item_facts, pair_numbers, question_numbers
@@ -28,6 +29,8 @@ SEARCHED = tuple(kind for kind in WORDED if kind != "prompt")
 MOST_FRAMES, MOST_BYTES = 12, 128_000_000
 """How many frames are kept, and how large all that belongs to one pair of pools alone may be."""
 MOST_ORDERS = 8
+MOST_DISTANCES = 4
+"""How many frames of distances are kept."""
 STILL = 3.0
 """Seconds for which the judgments of a growing run are not read again, for each ``QUICK`` that reading them took."""
 QUICK = 0.25
@@ -72,6 +75,7 @@ class ShelfNumbers:
         self._judged: dict[str, tuple[float, tuple[object, ...], Judged]] = {}
         self._shared: dict[str, tuple[Judged, pl.DataFrame]] = {}
         self._frames: OrderedDict[tuple[str, Pair | None], Kept] = OrderedDict()
+        self._distances: OrderedDict[tuple[str, int | None], tuple[Judged, pl.DataFrame]] = OrderedDict()
 
     @cached_property
     def ids(self) -> pl.Series:
@@ -201,12 +205,28 @@ class ShelfNumbers:
         """All numbers of all items: the columns of :mod:`voirdire.browsing.item_table`."""
         return self._kept(question, pair).frame
 
+    def distances(self, question: str, judge: int | None) -> pl.DataFrame:
+        """How far a judge, or all of them, is from every pool on every item: see ``distance_numbers``."""
+        with self._lock:
+            judged, key = self.judged(question), (question, judge)
+            held = self._distances.get(key)
+            if held is None or held[0] is not judged:
+                found = distance_numbers(len(self.ids), self.pools(question), judged.said, judge)
+                held = self._distances[key] = (judged, found)
+            self._distances.move_to_end(key)
+            while len(self._distances) > MOST_DISTANCES:
+                self._distances.popitem(last=False)
+            return held[1]
+
     def listed(self, question: str, pair: Pair | None, filters: Filters, order: Order) -> pl.DataFrame:
         """``n`` and ``pair_id`` of the items that meet the filters, in an order that is worked out once a frame."""
         kept = self._kept(question, pair)
         with self._lock:
             if order not in kept.orders:
-                kept.orders[order] = ordered(kept.frame, order)
+                frame = kept.frame
+                if order.pool is not None:
+                    frame = frame.select("n").hstack(self.distances(question, order.judge))
+                kept.orders[order] = ordered(frame, order)
             kept.orders.move_to_end(order)
             rows = kept.orders[order]
             while len(kept.orders) > MOST_ORDERS:

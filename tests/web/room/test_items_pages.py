@@ -43,7 +43,7 @@ def ids(page: str) -> list[str]:
 
 def links(page: str) -> list[str]:
     """The addresses of the cards of a page, in order."""
-    return [html.unescape(found) for found in re.findall(r'class="item-link" href="([^"]*)"', page)]
+    return [html.unescape(found) for found in re.findall(r'class="item-link"[^>]* href="([^"]*)"', page)]
 
 
 def get(client: TestClient, address: str) -> str:
@@ -97,7 +97,7 @@ def test_orders_are_those_of_the_numbers(client: TestClient, world: Library) -> 
     tilted = frame.sort(pl.col("tilt.1").abs(), descending=True, maintain_order=True, nulls_last=True)
     page = get(client, f"{GRID}?sort=tilt&judge=acme/small")
     assert ids(page) == tilted["item_id"].head(48).to_list()
-    assert "Tilt of acme/small" in page
+    assert "Delta of acme/small" in page
 
 
 def test_what_names_nothing_is_as_if_it_were_not_there(client: TestClient) -> None:
@@ -165,7 +165,7 @@ def test_judgments_without_a_rating_have_words_and_no_number(client: TestClient)
     refused = get(client, f"{GRID}/7")
     assert "p03-us" in refused
     assert re.findall(r'<td class="without"><bdi>refused</bdi>', refused)
-    assert "The tilt" not in refused
+    assert "The delta" not in refused
     assert "no judge gave a rating" in refused
     assert not re.search(r"\bnan\b", refused, re.IGNORECASE)
 
@@ -300,3 +300,153 @@ def test_thousands_of_conditions_are_pages_of_bounded_size(tmp_path: Path) -> No
     calls = get(client, chosen.replace("#", "&part=19#"))
     assert calls.count('class="reply"') == 1_100 - 18 * 60
     assert "word 1 1099" in calls
+
+
+@pytest.fixture(scope="module")
+def judged_world(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """Four items (three rated by both pools), judges hana and ivo, and a control judge."""
+    folder = tmp_path_factory.mktemp("judged")
+    people = {"a": (1, 4), "b": (5, 5), "c": (2, 3)}
+    rows = [(item, pool, r) for item, (kr, br) in people.items() for pool, r in (("kr", kr), ("br", br))]
+    ratings = [f"{item},{pool}{n},{pool},{r}" for item, pool, r in rows for n in range(2)]
+    (folder / "ratings.csv").write_text("\n".join(["item_id,rater_id,pool,rating", *ratings, "d,kr1,kr,1"]) + "\n")
+    (folder / "items.csv").write_text("item_id,kind\na,x\nb,y\nc,x\nd,y\n")
+    said = ["a,hana,2.5", "b,hana,", "c,hana,3", "a,ivo,2.5", "b,ivo,1", "c,ivo,2", "a,control/constant_1,1",
+            "b,control/constant_1,1", "c,control/constant_1,1"]  # fmt: skip
+    (folder / "judgments.csv").write_text("\n".join(["item_id,judge,rating", *said]) + "\n")
+    return view([folder])
+
+
+@pytest.fixture
+def judged(judged_world: Library) -> TestClient:
+    return visiting(judged_world)
+
+
+def card(page: str, item: str) -> str:
+    """One card of a page, in words."""
+    (found,) = [part for part in page.split('<div class="item-card')[1:] if f"<bdi>{item}</bdi>" in part]
+    plain = html.unescape(re.sub(r"<svg.*?</svg>|<[^>]*>", " ", found.split("</li>")[0], flags=re.S))
+    return re.sub(r"\s+", " ", plain.partition(">")[2])
+
+
+def shelf_of(client: TestClient) -> str:
+    return re.findall(r'href="(/items/[^"?/]+)', client.get("/").text)[0]
+
+
+def test_a_judge_s_distance_from_every_pool_stands_on_cards(judged: TestClient) -> None:
+    grid = shelf_of(judged)
+    own = card(get(judged, f"{grid}?judge=hana"), "a")
+    assert "hana: distance from kr 1.50 too high by 1.50" in own
+    assert "hana: distance from br 1.50 too low by 1.50" in own
+    assert " hana 2.50 " in own
+    assert "control" not in own
+    everybody = card(get(judged, grid), "c")
+    # hana 3 and ivo 2 against kr 2 and br 3; the control judge's 1 is left out
+    assert "Distance from kr 0.50 too high by 0.50" in everybody
+    assert "Distance from br 0.50 too low by 0.50" in everybody
+    chinese = card(get(judged, f"{grid}?judge=hana&lang=zh"), "a")
+    assert "hana 与 kr 的距离 1.50 偏高 1.50" in chinese
+
+
+def test_items_are_ordered_by_the_distance_from_any_pool(judged: TestClient) -> None:
+    grid = shelf_of(judged)
+    page = get(judged, f"{grid}?sort=far.br&judge=ivo&lang=en")
+    assert ids(page) == ["b", "a", "c"]
+    assert '<option value="far.br" selected>Farthest from br first</option>' in page
+    assert ids(get(judged, f"{grid}?sort=far.kr&judge=hana")) == ["a", "c", "b"]
+    assert ids(get(judged, f"{grid}?sort=far.kr")) == ["b", "a", "c", "d"]
+    assert "sort=far.kr" in links(get(judged, f"{grid}?sort=far.kr"))[0]
+
+
+def test_the_page_of_an_item_has_every_judge_s_distances(judged: TestClient) -> None:
+    grid = shelf_of(judged)
+    page = html.unescape(get(judged, f"{grid}/1?lang=en"))
+    assert page.count("kr 1.50 (too high by 1.50), br 1.50 (too low by 1.50)") == 2
+    assert "kr 0.00 (on average as high), br 3.00 (too low by 3.00)" in page
+    assert "kr 1.50（偏高 1.50），br 1.50（偏低 1.50）" in get(judged, f"{grid}/1?lang=zh")
+
+
+def test_a_chosen_judge_that_gave_no_rating_is_named(judged: TestClient) -> None:
+    grid = shelf_of(judged)
+    for page in (card(get(judged, f"{grid}?judge=hana&lang=en"), "b"), get(judged, f"{grid}/2?judge=hana&lang=en")):
+        assert "hana gave no rating" in page
+        assert "no judge gave a rating" not in page
+    assert "hana 没有给出评分" in get(judged, f"{grid}/2?judge=hana&lang=zh")
+
+
+def test_chips_count_the_chosen_judge_s_answers_alone(judged: TestClient) -> None:
+    grid = shelf_of(judged)
+    assert "no answer: 1" in card(get(judged, f"{grid}?judge=hana&lang=en"), "b")
+    assert "no answer" not in card(get(judged, f"{grid}?judge=ivo&lang=en"), "b")
+
+
+def test_the_largest_delta_says_how_many_judges_have_it(judged: TestClient) -> None:
+    grid = shelf_of(judged)
+    assert "Largest delta ±1.00 2 judges" in card(get(judged, f"{grid}?lang=en"), "c")
+    assert "最大 Δ ±1.00 2 个评判模型" in card(get(judged, f"{grid}?lang=zh"), "c")
+
+
+def test_control_judges_are_said_to_be_left_out(judged: TestClient) -> None:
+    grid = shelf_of(judged)
+    page = get(judged, f"{grid}?lang=en")
+    assert "Control judges of a run" in page
+    assert "<bdi>control/constant_1</bdi>" in page
+    assert "Delta of control/constant_1" in card(get(judged, f"{grid}?judge=control/constant_1"), "a")
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("judge=nobody", "There is no judge 'nobody' here; all 4 items are shown."),
+        ("judge=nobody&by.kind=x", "There is no judge 'nobody' here; it narrows nothing."),
+        ("by.kind=zz", "Nothing here has the value 'zz'"),
+        ("by.colour=red", "There is no column 'colour' to choose by here; all 4 items are shown."),
+        ("status=asleep", "There is no status 'asleep' here; all 4 items"),
+        ("sort=far.jp", "There is no order 'far.jp' here; the page is as it is without it."),
+        ("sort=widest", "There is no order 'widest' here"),
+        ("pair=kr,jp", "There is no pair of pools 'kr,jp' here"),
+        ("question=q9", "There is no question 'q9' here"),
+        ("view=pairs", "There is no view 'pairs' here"),
+    ],
+)
+def test_what_an_address_names_in_vain_is_said(judged: TestClient, query: str, said: str) -> None:
+    grid = shelf_of(judged)
+    page = judged.get(f"{grid}?{query}&lang=en")
+    assert page.status_code == 200
+    assert said in html.unescape(page.text)
+    (chinese,) = re.findall(r'class="notice warning" role="status">([^<]*)<', get(judged, f"{grid}?{query}&lang=zh"))
+    assert re.match("这里没有|所查的列中没有值", chinese)
+    assert 'class="notice warning"' not in get(judged, f"{grid}?judge=hana&by.kind=x&sort=far.br&lang=en")
+    assert "There is no judge" in get(judged, f"{grid}/1?judge=nobody")
+
+
+def test_labels_without_known_shares_have_no_distances_and_say_so(tmp_path: Path) -> None:
+    (tmp_path / "ratings.csv").write_text("item_id,rater_id,pool,rating\na,u,us,x\na,v,us,y\na,c,cn,z\n")
+    (tmp_path / "judgments.csv").write_text("item_id,judge,rating\na,m,x\n")
+    library = view([tmp_path])
+    client = visiting(library)
+    shown = card(get(client, f"/items/{library.shelves[0].slug}"), "a")
+    assert "Distance from us 0.50" in shown
+    assert "Distance from cn 1.00" in shown
+    assert "too" not in shown
+
+
+def test_the_way_back_leads_to_the_card(client: TestClient) -> None:
+    for query, number, page in (("", 50, "page=2"), ("view=pairs", 51, "page=2"), ("view=pairs", 3, "")):
+        (back,) = re.findall(r'href="(/items/pictures[^"]*#item-\d+)"', get(client, f"{GRID}/{number}?{query}"))
+        assert (page or "page=") in back or not page
+        assert back.endswith(f"#item-{number}")
+        assert f'id="item-{number}"' in get(client, html.unescape(back))
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "abc", "61", "1.5", "²", "9" * 30])
+@pytest.mark.parametrize("part", ["", "/image", "/thumbnail"])
+def test_every_number_without_an_item_is_answered_alike(client: TestClient, number: str, part: str) -> None:
+    answer = client.get(f"{GRID}/{number}{part}?lang=en")
+    assert answer.status_code == 404
+    assert f"There is no item {number}: pictures has 60." in html.unescape(answer.text)
+
+
+def test_forms_keep_nothing_of_their_own(client: TestClient) -> None:
+    for form in re.findall(r"<form[^>]*>", get(client, GRID) + get(client, f"{GRID}/1")):
+        assert 'autocomplete="off"' in form

@@ -16,6 +16,7 @@ from voirdire.browsing.item_detail import (
     answers_about,
     replies_about,
 )
+from voirdire.browsing.item_distances import distances_of_item
 from voirdire.browsing.run_answers import MOST_TRIES, Try
 from voirdire.browsing.shelf_numbers import ShelfNumbers
 from voirdire.browsing.table_answers import TableAnswers, table_answers
@@ -25,7 +26,7 @@ from voirdire.scales import Scale
 from voirdire.texts import has, text
 from voirdire.web.room.items_marks import Strip, bars_of, bars_of_levels, colour, place_on, plain, said_number, tone
 from voirdire.web.room.items_query import Opened, Part
-from voirdire.web.room.items_view import MOST_BARS, Cards, Fact, Worded
+from voirdire.web.room.items_view import MOST_BARS, MOST_STRIPS, Cards, Fact, Worded
 from voirdire.web.room.service import Room
 from voirdire.web.room.thumbnails import can_be_shown, thumbnails_of
 
@@ -52,7 +53,7 @@ class JudgeShown:
 
     rows : (name, cells), none where they are shown on request; columns : their names, one empty name where there is one
     part : of the conditions, where not all are shown
-    tilt : in words; other_scale : it answers on a scale that nobody declared
+    tilt, apart : delta and the distances from pools in words; other_scale : it answers on a scale that nobody declared
     """
 
     judge: str
@@ -63,6 +64,7 @@ class JudgeShown:
     missing: int
     count: int
     tilt: str = ""
+    apart: str = ""
     other_scale: bool = False
     part: Part | None = None
 
@@ -145,6 +147,7 @@ def item_fields(room: Room, cards: Cards, item: Item, number: int, opened: Opene
         "replies": [shown for one in found for shown in _replies(one, opened, cards.lang)],
         "several": len(found) > 1,
         "notes": cards.notes,
+        "controls": cards.controls,
         "without_corpus": numbers.shelf.corpus is None,
     }
 
@@ -191,12 +194,14 @@ def _question(cards: Cards, answers: QuestionAnswers, number: int, opened: Opene
     width = None if ends is None else ends[1] - ends[0]
     main = answers.question.id == cards.asked.question
     pools = tuple(_pool(cards, k, pool, width, ends) for k, pool in enumerate(answers.pools) if pool.has)
-    row = cards.frame.row(number - 1, named=True) if main else {}
+    row = cards.rows([number])[0] if main else {}
+    apart = _apart(cards, answers.question.id, number, row)
     foreign = _other_scale(cards, answers.question.id)
     whole = sum(len(judge.conditions) for judge in answers.judges) <= MOST_CELLS
     parts = [_part(judge, whole, opened) for judge in answers.judges]
     judges = tuple(
-        _judge(cards, judge, scale, row, foreign, part) for judge, part in zip(answers.judges, parts, strict=True)
+        _judge(cards, judge, scale, row, foreign, part, apart.get(judge.judge, ""))
+        for judge, part in zip(answers.judges, parts, strict=True)
     )
     return QuestionShown(
         answers.question.id,
@@ -212,6 +217,16 @@ def _question(cards: Cards, answers: QuestionAnswers, number: int, opened: Opene
         answers.n_judgments <= MOST_OPEN,
         main,
     )
+
+
+def _apart(cards: Cards, question: str, number: int, row: dict[str, Any]) -> dict[str, str]:
+    """Judge -> its distances from the pools that are shown, in words. row : of the chosen question, else empty"""
+    pools, said = cards.numbers.pools(question), cards.numbers.judged(question).said
+    if pools is None or said is None:
+        return {}
+    shown = cards.shown(pools, row) if row else range(min(len(pools.pools), MOST_STRIPS))
+    far, over = distances_of_item(pools, said, number - 1)
+    return {judge: cards.apart_words(pools, far[j], over[j], shown) for j, judge in enumerate(said.judges)}
 
 
 def _part(judge: JudgeAnswers, whole: bool, opened: Opened) -> Part | None:
@@ -268,7 +283,13 @@ def _other_scale(cards: Cards, question: str) -> frozenset[str]:
 
 
 def _judge(
-    cards: Cards, judge: JudgeAnswers, scale: Scale, row: dict[str, Any], foreign: frozenset[str], part: Part | None
+    cards: Cards,
+    judge: JudgeAnswers,
+    scale: Scale,
+    row: dict[str, Any],
+    foreign: frozenset[str],
+    part: Part | None,
+    apart: str,
 ) -> JudgeShown:
     ends = None if judge.judge in foreign else _ends(scale)
     width = None if ends is None else ends[1] - ends[0]
@@ -287,7 +308,17 @@ def _judge(
     missing = judge.without_rating
     tilt = cards.tilt_words(row, judge.judge)
     return JudgeShown(
-        judge.judge, mean, strip, columns, rows, missing, len(values) + missing, tilt, judge.judge in foreign, part
+        judge.judge,
+        mean,
+        strip,
+        columns,
+        rows,
+        missing,
+        len(values) + missing,
+        tilt,
+        apart,
+        judge.judge in foreign,
+        part,
     )
 
 

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Path
+import polars as pl
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from voirdire.browsing.item_filters import BY_STATUS, SORTS, beside, paired
+from voirdire.browsing.item_filters import SORTS, beside, paired
 from voirdire.browsing.item_table import CLASSES
 from voirdire.browsing.library import NotThere, Shelf
 from voirdire.browsing.shelf_numbers import ShelfNumbers
+from voirdire.corpus.shown import Item
 from voirdire.texts import text
 from voirdire.web.pages import ui_language
 from voirdire.web.room.item_page import item_fields
-from voirdire.web.room.items_query import STATUSES, VIEWS, Asked, is_filtered, read_opened, read_query, usual_question
+from voirdire.web.room.items_query import (
+    FAR,
+    STATUSES,
+    VIEWS,
+    Asked,
+    is_filtered,
+    named_order,
+    orders_of,
+    read_opened,
+    read_query,
+    unheard,
+    usual_question,
+)
 from voirdire.web.room.items_view import Card, Cards, pair_groups
 from voirdire.web.room.pages import address, room_page
 from voirdire.web.room.service import Room, room_of
@@ -26,7 +40,9 @@ from voirdire.web.room.thumbnails import image_response, thumbnail_response, thu
 router = APIRouter()
 A_PAGE, PAIRS_A_PAGE = 48, 24
 MOST_PAIRS_LISTED = 45
-Number = Annotated[int, Path(ge=1, lt=10**9)]
+MOST_DIGITS = 10
+NARROWING = ("judge", "status", "anchor", "split", "column", "level")
+"""Kinds of what an address can name that narrow the items."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +101,29 @@ def grid(request: Request, slug: str) -> Response:
         views=_views(numbers, asked, shelf, lang),
         pair=_pair_names(numbers, asked),
         notes=cards.notes,
+        warnings=_warnings(request, numbers, asked, lang, cards.frame.height),
+        controls=cards.controls,
         **_listed(cards, shown, asked, shelf),
     )
+
+
+def _item(shelf: Shelf, number: str) -> Item:
+    """The item of a number as it stands in an address. Raises NotThere."""
+    if number.isascii() and number.isdigit() and len(number) < MOST_DIGITS:
+        return shelf.item(int(number))
+    raise NotThere("room.no_item", shelf=shelf.title, number=number[:80], count=len(shelf.ids))
+
+
+def _warnings(request: Request, numbers: ShelfNumbers, asked: Asked, lang: str, total: int | None = None) -> list[str]:
+    """What the address names that is not here, and what is shown instead. total : of a grid's items"""
+    found = []
+    for kind, value in unheard(request.query_params, numbers, asked):
+        tail = "usual"
+        if total is not None and kind in NARROWING:
+            tail = "narrows_nothing" if is_filtered(asked) else "all_shown"
+        what = text(f"room_items.unknown.{kind}", lang, value=value)
+        found.append(text(f"room_items.{tail}", lang, what=what, total=f"{total or 0:,}"))
+    return found
 
 
 def _listed(cards: Cards, shown: Any, asked: Asked, shelf: Shelf) -> dict[str, Any]:
@@ -183,17 +220,15 @@ def fields_of(numbers: ShelfNumbers, asked: Asked, lang: str) -> dict[str, list[
 
 
 def _sorts(numbers: ShelfNumbers, asked: Asked, lang: str) -> Field:
-    judged = bool(numbers.judged(asked.question).judges)
-    pools = numbers.pools(asked.question)
-    known = ["order", "id"]
-    known += ["gap"] if asked.pair is not None else []
-    known += ["widest"] if pools is not None and len(pools.pools) > 2 else []
-    known += ["tilt", "tilt_most"] if judged and asked.pair is not None else []
-    known += ["disagreement", *BY_STATUS] if judged else []
+    chosen = named_order(asked.order, numbers.pools(asked.question))
     choices = tuple(
-        Choice(name, text(f"room_items.sort.{name}", lang), asked.order.by == name, name == SORTS[0])
-        for name in SORTS
-        if name in known
+        Choice(
+            name,
+            text(f"room_items.sort.{order.by}", lang, pool=name.removeprefix(FAR)),
+            chosen == name,
+            name == SORTS[0],
+        )
+        for name, order in orders_of(numbers, asked.question, asked.pair).items()
     )
     return Field("sort", text("room_items.sorted", lang), choices)
 
@@ -227,48 +262,68 @@ def _pair_fields(numbers: ShelfNumbers, asked: Asked, lang: str) -> list[Field]:
 
 
 @router.get("/items/{slug}/{number}")
-def item(request: Request, slug: str, number: Number) -> Response:
+def item(request: Request, slug: str, number: str) -> Response:
     """Everything about one item, and the way to those before and after it among those shown."""
     room = room_of(request)
     shelf = room.library.shelf(slug)
-    known = shelf.item(number)
+    known = _item(shelf, number)
+    at = shelf.places[known.id]
     numbers, lang = numbers_of(room, shelf), ui_language(request)
     asked = read_query(request.query_params, numbers)
     cards = Cards(numbers, asked, lang)
     shown = numbers.listed(asked.question, asked.pair, asked.filters, asked.order)
-    place, before, after = beside(shown, number)
+    place, before, after = beside(shown, at)
     state = asked.query(numbers)
-    opened = read_opened(request.query_params)
+
+    def to(other: int) -> str:
+        return address(f"/items/{shelf.slug}/{other}", state)
+
     return room_page(
         request,
         "room/item.html.jinja",
         here="items",
         shelf=shelf,
-        number=number,
+        number=at,
         item=known,
         asked=asked,
         place=place,
         found=shown.height,
-        before=None if before is None else address(f"/items/{shelf.slug}/{before}", state),
-        after=None if after is None else address(f"/items/{shelf.slug}/{after}", state),
-        back=address(f"/items/{shelf.slug}", {**state, "page": (place - 1) // A_PAGE + 1 if place > A_PAGE else None}),
-        here_again=address(f"/items/{shelf.slug}/{number}", state),
+        before=None if before is None else to(before),
+        after=None if after is None else to(after),
+        back=_back(shelf, state, asked, shown, at),
+        here_again=to(at),
         pair=_pair_names(numbers, asked),
-        link=lambda other: address(f"/items/{shelf.slug}/{other}", state),
-        **item_fields(room, cards, known, number, opened),
+        warnings=_warnings(request, numbers, asked, lang),
+        link=to,
+        **item_fields(room, cards, known, at, read_opened(request.query_params)),
     )
 
 
+def _back(shelf: Shelf, state: dict[str, str], asked: Asked, shown: pl.DataFrame, number: int) -> str:
+    """The address of the card of an item on the page of the list where it stands; of the list where it is not there."""
+    row = shown.with_row_index("place").filter(pl.col("n") == number)
+    if row.is_empty():
+        return address(f"/items/{shelf.slug}", state)
+    place, size = row["place"][0], A_PAGE
+    if asked.view == "pairs":
+        among = paired(shown).index_of(row["pair_id"][0]) if row["pair_id"][0] is not None else None
+        if among is None:
+            return address(f"/items/{shelf.slug}", state)
+        place, size = among, PAIRS_A_PAGE
+    page = place // size + 1
+    return address(f"/items/{shelf.slug}", {**state, "page": page if page > 1 else None}) + f"#item-{number}"
+
+
 @router.get("/items/{slug}/{number}/thumbnail")
-def thumbnail(request: Request, slug: str, number: Number) -> Response:
+def thumbnail(request: Request, slug: str, number: str) -> Response:
     """A small copy of the item's picture."""
     room = room_of(request)
     shelf = room.library.shelf(slug)
-    return thumbnail_response(request, thumbnails_of(room), shelf, shelf.item(number).id)
+    return thumbnail_response(request, thumbnails_of(room), shelf, _item(shelf, number).id)
 
 
 @router.get("/items/{slug}/{number}/image")
-def image(request: Request, slug: str, number: Number) -> Response:
+def image(request: Request, slug: str, number: str) -> Response:
     """The item's picture as it lies in the folder."""
     shelf = room_of(request).library.shelf(slug)
-    return image_response(request, shelf, shelf.item(number).id)
+    return image_response(request, shelf, _item(shelf, number).id)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
 
 from voirdire.browsing.item_filters import BY_STATUS, NO_RATING, SORTS, Filters, Order
+from voirdire.browsing.item_pools import ItemPools
 from voirdire.browsing.item_table import CLASSES, Pair
 from voirdire.browsing.shelf_numbers import ShelfNumbers
 
 VIEWS = ("grid", "pairs")
-BY = "by."
+BY, FAR = "by.", "far."
 MOST_TEXT = 200
 STATUSES = (*BY_STATUS, NO_RATING)
 
@@ -67,7 +68,7 @@ class Part:
 
 
 def read_query(given: Mapping[str, str], numbers: ShelfNumbers) -> Asked:
-    """What a query asks for; a part that names nothing of this shelf is as if it were not there."""
+    """What a query asks for; a part that names nothing of this shelf (see ``unheard``) is left out."""
     question = given.get("question", "")
     if question not in numbers.questions:
         question = usual_question(numbers)
@@ -81,11 +82,61 @@ def read_query(given: Mapping[str, str], numbers: ShelfNumbers) -> Asked:
         _one_of(given.get("status"), STATUSES),
         given.get("text", "").strip()[:MOST_TEXT],
     )
-    order = Order(_one_of(given.get("sort"), SORTS) or SORTS[0], given.get("reverse") == "1", judge)
+    pair = _pair(given, numbers, question)
+    order = replace(orders_of(numbers, question, pair).get(given.get("sort", ""), Order()), judge=judge)
+    order = replace(order, reverse=given.get("reverse") == "1")
     view = _one_of(given.get("view"), VIEWS) if numbers.n_pairs else ""
-    return Asked(
-        question, _pair(given, numbers, question), filters, order, _number(given.get("page", "")), view or VIEWS[0]
-    )
+    return Asked(question, pair, filters, order, _number(given.get("page", "")), view or VIEWS[0])
+
+
+def orders_of(numbers: ShelfNumbers, question: str, pair: Pair | None) -> dict[str, Order]:
+    """What items can be sorted by, as it stands in addresses: ``far.POOL`` by the distance from a pool."""
+    judged, pools = bool(numbers.judged(question).judges), numbers.pools(question)
+    known = ["order", "id"]
+    known += ["gap"] if pair is not None else []
+    known += ["widest"] if pools is not None and len(pools.pools) > 2 else []
+    known += ["tilt", "tilt_most"] if judged and pair is not None else []
+    known += ["disagreement", *BY_STATUS] if judged else []
+    found: dict[str, Order] = {}
+    for by in SORTS:
+        if by == "far" and judged and pools is not None and pools.has_distances:
+            found |= {FAR + pool: Order("far", pool=k) for k, pool in enumerate(pools.pools)}
+        elif by in known:
+            found[by] = Order(by)
+    return found
+
+
+def named_order(order: Order, pools: ItemPools | None) -> str:
+    """An order as it stands in addresses."""
+    return order.by if order.pool is None or pools is None else FAR + pools.pools[order.pool]
+
+
+def unheard(given: Mapping[str, str], numbers: ShelfNumbers, asked: Asked) -> list[tuple[str, str]]:
+    """What a query names that is not here: (kind, value), the kinds of ``room_items.unknown``."""
+    pools = numbers.pools(asked.question)
+    names = () if pools is None else pools.pools
+    known: dict[str, Collection[str]] = {
+        "question": numbers.questions,
+        "judge": numbers.judged(asked.question).judges,
+        "status": STATUSES,
+        "anchor": CLASSES,
+        "split": numbers.splits,
+        "sort": orders_of(numbers, asked.question, asked.pair),
+        "view": VIEWS if numbers.n_pairs else VIEWS[:1],
+        "a": names,
+        "b": names,
+        "pair": {f"{a},{b}" for a in names for b in names if a != b},
+    }
+    found = [(name, given[name]) for name, values in known.items() if given.get(name) and given[name] not in values]
+    for name, value in given.items():
+        column = name.removeprefix(BY)
+        if name == column or not value:
+            continue
+        if column not in numbers.slicing:
+            found.append(("column", column))
+        elif value not in numbers.slicing[column]:
+            found.append(("level", value))
+    return [(kind, value[:MOST_TEXT]) for kind, value in found]
 
 
 def read_opened(given: Mapping[str, str]) -> Opened:
@@ -126,7 +177,7 @@ def query_of(asked: Asked, numbers: ShelfNumbers) -> dict[str, str]:
     judges = numbers.judged(asked.question).judges
     told["judge"] = "" if filters.judge is None else judges[filters.judge]
     told |= {"status": filters.status, "text": filters.text}
-    told["sort"] = order.by if order.by != SORTS[0] else ""
+    told["sort"] = named_order(order, pools) if order.by != SORTS[0] else ""
     told["reverse"] = "1" if order.reverse else ""
     told["view"] = asked.view if asked.view != VIEWS[0] else ""
     told["page"] = str(asked.page) if asked.page > 1 else ""

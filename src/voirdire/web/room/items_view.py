@@ -67,13 +67,21 @@ class Cards:
         judged = numbers.judged(asked.question)
         self.judges = judged.judges
         self.other_scale = frozenset() if judged.said is None else judged.said.rank_only
+        self.controls = () if judged.said is None else tuple(filter(judged.said.is_control, judged.judges))
         self.frame = numbers.frame(asked.question, asked.pair)
+        self._far = numbers.distances(asked.question, asked.filters.judge)
+        place = asked.filters.judge
+        self.judge = None if place is None else self.judges[place]
 
     def of(self, places: Iterable[int]) -> list[Card]:
         """The cards of items by their numbers, in this order."""
-        wanted = list(places)
-        rows = self.frame[[number - 1 for number in wanted]] if wanted else self.frame.clear()
-        return [self._card(row) for row in rows.iter_rows(named=True)]
+        return [self._card(row) for row in self.rows(list(places))]
+
+    def rows(self, wanted: Sequence[int]) -> list[dict[str, Any]]:
+        """The numbers of items, and the distances of the chosen judge or of all, by their columns."""
+        at = [number - 1 for number in wanted]
+        apart = self._far[at].iter_rows(named=True) if self._far.width else ({} for _ in at)
+        return [row | own for row, own in zip(self.frame[at].iter_rows(named=True), apart, strict=True)] if at else []
 
     @property
     def width(self) -> float | None:
@@ -112,8 +120,14 @@ class Cards:
             self.chips(row),
             self.strips(row),
             self.facts(row),
-            tuple((name, row[f"status.{name}"]) for name in STATUSES if row.get(f"status.{name}")),
+            self._missing(row),
         )
+
+    def _missing(self, row: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+        """How many judgments ended without a rating, of the chosen judge or of all."""
+        own = "" if self.judge is None else f".{self.asked.filters.judge}"
+        counts = ((name, row.get(f"status.{name}{own}")) for name in STATUSES)
+        return tuple((name, count) for name, count in counts if count)
 
     def chips(self, row: dict[str, Any]) -> tuple[str, ...]:
         """Levels of the item, its anchor class, and its split where that is no test item."""
@@ -126,18 +140,18 @@ class Cards:
 
     def strips(self, row: dict[str, Any]) -> tuple[Strip, ...]:
         """A line for each pool, at most four (those of the pair first), and one for the judges."""
-        lines = [] if self.pools is None else [self._pool(self.pools, k, row) for k in self._shown(self.pools, row)]
+        lines = [] if self.pools is None else [self._pool(self.pools, k, row) for k in self.shown(self.pools, row)]
         judged = self._judges(row)
         return (*lines, *([judged] if judged else []))
 
-    def _shown(self, pools: ItemPools, row: dict[str, Any]) -> list[int]:
-        """Of many pools those of the pair, or those that are widest apart where items are ordered by that."""
-        count = len(pools.pools)
+    def shown(self, pools: ItemPools, row: dict[str, Any]) -> list[int]:
+        """Of many pools those of the pair, or those that the order is about."""
+        count, order = len(pools.pools), self.asked.order
         if count <= MOST_STRIPS or self.asked.pair is None:
             return list(range(min(count, MOST_STRIPS)))
-        if self.asked.order.by == "widest" and row["widest.a"] is not None:
+        if order.by == "widest" and row["widest.a"] is not None:
             return [row["widest.a"], row["widest.b"]]
-        return list(self.asked.pair)
+        return list(dict.fromkeys([*self.asked.pair, *([] if order.pool is None else [order.pool])]))
 
     def _pool(self, pools: ItemPools, k: int, row: dict[str, Any]) -> Strip:
         name, place = pools.pools[k], row["n"] - 1
@@ -153,7 +167,10 @@ class Cards:
         return Strip(name, colour(k), said, bars_of(shares, names), mark, (), value)
 
     def _judges(self, row: dict[str, Any]) -> Strip | None:
-        means = [(name, row.get(f"mean.{j}")) for j, name in enumerate(self.judges) if name not in self.other_scale]
+        if self.judge is not None:
+            return self._chosen(row, self.judge)
+        left_out = self.other_scale.union(self.controls)
+        means = [(name, row.get(f"mean.{j}")) for j, name in enumerate(self.judges) if name not in left_out]
         known = [(name, mean) for name, mean in means if mean is not None]
         if not known:
             return None
@@ -164,12 +181,26 @@ class Cards:
         said = self.said("judges_means", means=told)
         return Strip(self.said("judges"), -1, said, (), None, ticks, said_number(middle, self.width))
 
+    def _chosen(self, row: dict[str, Any], judge: str) -> Strip | None:
+        """The mean of the chosen judge alone; None of labels, which have no mean."""
+        if self.pools is not None and self.pools.scale.nominal:
+            return None
+        mean, foreign = row.get(f"mean.{self.asked.filters.judge}"), judge in self.other_scale
+        if mean is None or foreign:
+            reason = "other_scale" if mean is not None else "none"
+            return Strip(judge, -1, "", reason=self.said(reason))
+        place, value = place_on(mean, self.ends), said_number(mean, self.width)
+        said = self.said("judges_means", means=f"{judge}: {value}")
+        return Strip(judge, -1, said, (), None, () if place is None else (place,), value)
+
     def facts(self, row: dict[str, Any]) -> tuple[Fact, ...]:
-        """The gap of the chosen pair, the widest one where there are more, the tilt, and the disagreement of judges.
+        """Distances from pools, gap of the chosen pair, the widest one where there are more, deltas, disagreement.
 
         What no item can have (see ``notes``) is left out.
         """
         found: list[Fact] = []
+        if self.pools is not None and self.judges and self._measured:
+            found += [self._apart(self.pools, k, row) for k in self.shown(self.pools, row)]
         if self.asked.pair is not None and self.pools is not None:
             found.append(self._gap(row))
             if len(self.pools.pools) > 2:
@@ -188,16 +219,62 @@ class Cards:
         if self.pools is None or self.asked.pair is None:
             reason = "no_pools" if self.pools is None else "one_pool"
             found.append(self.said("no_gaps", why=self.said(f"why.{reason}")))
-        if len(self.judges) > 1 and not self._compared:
+        if len(self.judges) - len(self.controls) > 1 and not self._compared:
             reason = "other_scale" if self.other_scale else "no_order"
             found.append(self.said("no_disagreement", why=self.said(f"why.{reason}")))
+        if self.pools is not None and self.judges and not self._measured:
+            reason = "other_scale" if self.pools.has_distances else "no_shares"
+            found.append(self.said("no_distances", why=self.said(f"why.{reason}")))
         return found
+
+    @property
+    def _measured(self) -> bool:
+        """Whether the chosen judge, or any, can have a distance from a pool."""
+        judges = self.judges if self.judge is None else (self.judge,)
+        return self.pools is not None and self.pools.has_distances and not self.other_scale.issuperset(judges)
+
+    def _apart(self, pools: ItemPools, k: int, row: dict[str, Any]) -> Fact:
+        """The distance from one pool."""
+        pool, value = pools.pools[k], said_number(row[f"far.{k}"], self._tilt_width)
+        title = (
+            self.said("far_from", pool=pool) if self.judge is None else self.said("far_of", judge=self.judge, pool=pool)
+        )
+        if value:
+            return Fact(title, value, more=self._lean(row[f"over.{k}"], self._tilt_width))
+        return Fact(
+            title, "", self.said("none_of_pool", pool=pool) if row[f"raters.{k}"] is None else self._unrated(row)
+        )
+
+    def apart_words(self, pools: ItemPools, far: Sequence[float], over: Sequence[float], shown: Iterable[int]) -> str:
+        """The distances of one judge from some pools on one line; empty where it has none."""
+        width = _width_of(pools)
+        told = []
+        for k in shown:
+            value = said_number(None if np.isnan(far[k]) else float(far[k]), width)
+            lean = self._lean(None if np.isnan(over[k]) else float(over[k]), width)
+            key = "apart_leaning" if lean else "apart"
+            told += [self.said(key, pool=pools.pools[k], value=value, lean=lean)] if value else []
+        return self.said("comma").join(told)
+
+    def _lean(self, over: float | None, width: float | None) -> str:
+        """How much too high or too low ratings are on average; empty where that is undefined."""
+        if over is None:
+            return ""
+        key = "over" if over > 0 else "under" if over < 0 else "level"
+        return self.said(key, value=said_number(abs(over), width))
+
+    def _unrated(self, row: dict[str, Any]) -> str:
+        """Why the chosen judge, or all of them, have no number on an item that people rated."""
+        if self.judge is not None:
+            foreign = self.judge in self.other_scale and row.get(f"mean.{self.asked.filters.judge}") is not None
+            return self.said("why.other_scale") if foreign else self.said("no_rating_of", judge=self.judge)
+        return self.why(row, "tilt") if row["tilt.why"] == "only_controls" else self.said("why.not_judged")
 
     @property
     def _compared(self) -> bool:
         """Whether there are judges whose ratings can be compared with each other."""
         nominal = self.pools is not None and self.pools.scale.nominal
-        return not nominal and len(set(self.judges) - self.other_scale) > 1
+        return not nominal and len(set(self.judges) - self.other_scale.union(self.controls)) > 1
 
     def _gap(self, row: dict[str, Any]) -> Fact:
         signed = self.pools is not None and not self.pools.scale.nominal
@@ -219,16 +296,17 @@ class Cards:
         return Fact(self.said("number.widest"), value, self.why(row, "widest"), more)
 
     def _tilt(self, row: dict[str, Any]) -> Fact:
-        judge = self.asked.filters.judge
-        name = "tilt" if judge is None else f"tilt.{judge}"
-        title = self.said("number.tilt") if judge is None else self.said("tilt_of", judge=self.judges[judge])
+        name = "tilt" if self.judge is None else f"tilt.{self.asked.filters.judge}"
+        title = self.said("number.tilt") if self.judge is None else self.said("tilt_of", judge=self.judge)
         value = said_number(row[name], self._tilt_width, signed=True)
-        reason = self.why(row, "tilt") or self.said("why.not_judged")
+        reason = self.why(row, "tilt")
+        if self.judge is not None and row["tilt.why"] in (None, "not_judged", "only_controls", "other_scale"):
+            reason = self._unrated(row)
         return Fact(title, value, "" if value else reason, self._nearer(row[name]))
 
     @property
     def _tilt_width(self) -> float | None:
-        return 1 if self.pools is not None and self.pools.scale.nominal else self.width
+        return self.width if self.pools is None else _width_of(self.pools)
 
     def tilt_words(self, row: dict[str, Any], judge: str) -> str:
         """The tilt of one judge on an item, in words; empty where it has none."""
@@ -242,11 +320,21 @@ class Cards:
         return self.said("nearer", pool=self.pools.pools[self.asked.pair[1 if tilt > 0 else 0]])
 
     def _most(self, row: dict[str, Any]) -> Iterable[Fact]:
-        if len(self.judges) < 2 or row["tilt_most"] is None:
+        if len(self.judges) - len(self.controls) < 2 or row["tilt_most"] is None:
             return
-        value = said_number(row["tilt_most"], self._tilt_width, signed=True)
-        more = self.judges[row["tilt_most.judge"]] if row["tilt_most"] else ""
+        value, several = said_number(row["tilt_most"], self._tilt_width, signed=True), row["tilt_most.n"]
+        if row["tilt_most.mixed"]:
+            value = "±" + said_number(abs(row["tilt_most"]), self._tilt_width)
+        more = self.judges[row["tilt_most.judge"]] if several == 1 else self.said("judges_n", count=several)
+        more = more if row["tilt_most"] else ""
         yield Fact(self.said("number.tilt_most"), value, more=more)
+
+
+def _width_of(pools: ItemPools) -> float | None:
+    """How wide the scale is that distances are given on."""
+    if pools.scale.nominal:
+        return 1.0
+    return None if pools.ends is None else pools.ends[1] - pools.ends[0]
 
 
 def _shares(pools: ItemPools, k: int, place: int) -> tuple[list[float], list[str]]:

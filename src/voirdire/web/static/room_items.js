@@ -42,6 +42,9 @@
     "/": () => { const field = document.querySelector('input[type="search"]'); if (field) { field.focus(); field.select(); } return field !== null; },
     "?": () => { help(); return true; },
   };
+  /* Who comes back from an item stands on its card again. */
+  const left = location.hash.startsWith("#item-") ? document.getElementById(location.hash.slice(1)) : null;
+  if (links.includes(left)) { left.focus({ preventScroll: true }); left.closest(".item-card").scrollIntoView({ block: "center" }); }
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.defaultPrevented) return;
     if (dialog && dialog.open) return;

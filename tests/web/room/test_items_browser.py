@@ -69,7 +69,24 @@ def test_keys_move_between_cards_and_items(page: Any, place: str) -> None:
         page.keyboard.press(key)
         page.wait_for_url(f"**/items/pictures/{number}?text=p07")
     page.keyboard.press("u")
-    page.wait_for_url("**/items/pictures?text=p07")
+    page.wait_for_url("**/items/pictures?text=p07#item-15")
+
+
+@pytest.mark.slow
+def test_who_comes_back_stands_where_they_left_and_the_lists_say_what_is_shown(page: Any, place: str) -> None:
+    page.goto(f"{place}/40?by.culture=cn")
+    page.keyboard.press("u")
+    page.wait_for_url("**/items/pictures?by.culture=cn#item-40")
+    assert focused(page) == "p19-cn"
+    assert page.evaluate("document.activeElement.getBoundingClientRect().top < innerHeight && scrollY > 0")
+    page.goto(place)
+    page.locator(".more-filters").evaluate("(one) => { one.open = true; }")
+    page.select_option("select[name='by.culture']", "cn")
+    page.click(".item-filters .button")
+    page.wait_for_url("**by.culture=cn")
+    page.go_back()
+    page.wait_for_url(place)
+    assert page.input_value("select[name='by.culture']") == ""
 
 
 @pytest.mark.slow

@@ -450,3 +450,17 @@ def test_every_number_without_an_item_is_answered_alike(client: TestClient, numb
 def test_forms_keep_nothing_of_their_own(client: TestClient) -> None:
     for form in re.findall(r"<form[^>]*>", get(client, GRID) + get(client, f"{GRID}/1")):
         assert 'autocomplete="off"' in form
+
+
+def test_a_judge_on_another_scale_has_no_distance_and_says_why(tmp_path: Path) -> None:
+    (tmp_path / "ratings.csv").write_text("item_id,rater_id,pool,rating\na,u,us,1\na,c,cn,5\nb,u,us,3\n")
+    (tmp_path / "judgments.csv").write_text("item_id,judge,rating\na,m,90\nb,m,60\na,k,4\n")
+    library = view([tmp_path])
+    client, grid = visiting(library), f"/items/{library.shelves[0].slug}"
+    page = get(client, f"{grid}?judge=m")
+    assert "No distances from pools: the judges answer on another scale" in page
+    assert "distance from us" not in card(page, "a")
+    assert "answers on another scale" in card(page, "a")
+    shown = card(get(client, grid), "b")
+    assert "Distance from cn cn has no consensus of this item" in shown
+    assert "Distance from us the judges answer on another scale" in shown

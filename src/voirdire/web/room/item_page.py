@@ -24,9 +24,19 @@ from voirdire.corpus.shown import Item
 from voirdire.reporting.words import Words
 from voirdire.scales import Scale
 from voirdire.texts import has, text
-from voirdire.web.room.items_marks import Strip, bars_of, bars_of_levels, colour, place_on, plain, said_number, tone
+from voirdire.web.room.items_marks import (
+    Strip,
+    bars_of,
+    bars_of_levels,
+    colour,
+    place_on,
+    plain,
+    said_number,
+    shares_of,
+    tone,
+)
 from voirdire.web.room.items_query import Opened, Part
-from voirdire.web.room.items_view import MOST_BARS, MOST_STRIPS, Cards, Fact, Worded
+from voirdire.web.room.items_view import MOST_STRIPS, Cards, Fact, Worded
 from voirdire.web.room.service import Room
 from voirdire.web.room.thumbnails import can_be_shown, thumbnails_of
 
@@ -297,7 +307,7 @@ def _judge(
     shown = conditions if part is None else conditions[part.first - 1 : part.last]
     columns, rows = _arranged({name: _cell(cards, name, answers, scale, ends) for name, answers in shown})
     values = [answer.value for answers in judge.conditions.values() for answer in answers if answer.value is not None]
-    shares, names = _spread(values, scale)
+    shares, names = shares_of(values, scale)
     mean = "" if scale.nominal else said_number(judge.mean, width)
     said = cards.said(
         "judge_ratings",
@@ -320,17 +330,6 @@ def _judge(
         judge.judge in foreign,
         part,
     )
-
-
-def _spread(values: Sequence[float], scale: Scale) -> tuple[list[float], list[str]]:
-    levels = scale.level_values
-    if len(levels) > MOST_BARS:
-        return [], []
-    on_levels = all(min(abs(value - level) for level in levels) < 1e-9 for value in values) if levels else False
-    if not on_levels or not values:
-        return [], []
-    names = list(scale.labels or (plain(value) for value in levels))
-    return [sum(abs(value - level) < 1e-9 for value in values) / len(values) for level in levels], names
 
 
 def _cell(

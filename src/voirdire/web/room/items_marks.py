@@ -9,11 +9,13 @@ import numpy as np
 
 from voirdire.browsing.item_detail import Level
 from voirdire.reporting.words import MINUS, digits_of
+from voirdire.scales import Scale
 
 WIDTH, HEIGHT, GAP = 120.0, 26.0, 2.0
 COLOURS = 8
 EDGE = 5.0
 TONES = 7
+MOST_BARS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +120,15 @@ def plain(value: float) -> str:
     ('4', '99.99', '0.04055', '−1', '0')
     """
     return f"{value + 0.0:.10g}".replace("-", MINUS)
+
+
+def shares_of(values: Sequence[float], scale: Scale) -> tuple[list[float], list[str]]:
+    """The share of each level and its name; empty where ratings are not on levels, or levels are too many."""
+    levels = scale.level_values
+    if len(levels) > MOST_BARS:
+        return [], []
+    on_levels = all(min(abs(value - level) for level in levels) < 1e-9 for value in values) if levels else False
+    if not on_levels or not values:
+        return [], []
+    names = list(scale.labels or (plain(value) for value in levels))
+    return [sum(abs(value - level) < 1e-9 for value in values) / len(values) for level in levels], names

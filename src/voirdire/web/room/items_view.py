@@ -14,12 +14,11 @@ from voirdire.browsing.said import STATUSES
 from voirdire.browsing.shelf_numbers import ShelfNumbers
 from voirdire.corpus.shown import Item
 from voirdire.texts import text
-from voirdire.web.room.items_marks import Strip, bars_of, colour, place_on, plain, said_number
+from voirdire.web.room.items_marks import MOST_BARS, Strip, bars_of, colour, place_on, plain, said_number
 from voirdire.web.room.items_query import Asked
 
 SNIPPET = 180
 MOST_STRIPS = 4
-MOST_BARS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,15 +234,14 @@ class Cards:
 
     def _apart(self, pools: ItemPools, k: int, row: dict[str, Any]) -> Fact:
         """The distance from one pool."""
+        rated = pools.arrays.has[k, row["n"] - 1]
         pool, value = pools.pools[k], said_number(row[f"far.{k}"], self._tilt_width)
         title = (
             self.said("far_from", pool=pool) if self.judge is None else self.said("far_of", judge=self.judge, pool=pool)
         )
         if value:
             return Fact(title, value, more=self._lean(row[f"over.{k}"], self._tilt_width))
-        return Fact(
-            title, "", self.said("none_of_pool", pool=pool) if row[f"raters.{k}"] is None else self._unrated(row)
-        )
+        return Fact(title, "", self._unrated(row) if rated else self.said("none_of_pool", pool=pool))
 
     def apart_words(self, pools: ItemPools, far: Sequence[float], over: Sequence[float], shown: Iterable[int]) -> str:
         """The distances of one judge from some pools on one line; empty where it has none."""
@@ -268,7 +266,9 @@ class Cards:
         if self.judge is not None:
             foreign = self.judge in self.other_scale and row.get(f"mean.{self.asked.filters.judge}") is not None
             return self.said("why.other_scale") if foreign else self.said("no_rating_of", judge=self.judge)
-        return self.why(row, "tilt") if row["tilt.why"] == "only_controls" else self.said("why.not_judged")
+        rated = [name for j, name in enumerate(self.judges) if row.get(f"mean.{j}") is not None]
+        counted = set(rated).difference(self.controls)
+        return self.said(f"why.{'other_scale' if counted else 'only_controls' if rated else 'not_judged'}")
 
     @property
     def _compared(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -74,9 +74,9 @@ class JudgeShown:
     missing: int
     count: int
     tilt: str = ""
-    apart: str = ""
     other_scale: bool = False
     part: Part | None = None
+    apart: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ def _question(cards: Cards, answers: QuestionAnswers, number: int, opened: Opene
     whole = sum(len(judge.conditions) for judge in answers.judges) <= MOST_CELLS
     parts = [_part(judge, whole, opened) for judge in answers.judges]
     judges = tuple(
-        _judge(cards, judge, scale, row, foreign, part, apart.get(judge.judge, ""))
+        replace(_judge(cards, judge, scale, row, foreign, part), apart=apart.get(judge.judge, ""))
         for judge, part in zip(answers.judges, parts, strict=True)
     )
     return QuestionShown(
@@ -293,13 +293,7 @@ def _other_scale(cards: Cards, question: str) -> frozenset[str]:
 
 
 def _judge(
-    cards: Cards,
-    judge: JudgeAnswers,
-    scale: Scale,
-    row: dict[str, Any],
-    foreign: frozenset[str],
-    part: Part | None,
-    apart: str,
+    cards: Cards, judge: JudgeAnswers, scale: Scale, row: dict[str, Any], foreign: frozenset[str], part: Part | None
 ) -> JudgeShown:
     ends = None if judge.judge in foreign else _ends(scale)
     width = None if ends is None else ends[1] - ends[0]
@@ -318,17 +312,7 @@ def _judge(
     missing = judge.without_rating
     tilt = cards.tilt_words(row, judge.judge)
     return JudgeShown(
-        judge.judge,
-        mean,
-        strip,
-        columns,
-        rows,
-        missing,
-        len(values) + missing,
-        tilt,
-        apart,
-        judge.judge in foreign,
-        part,
+        judge.judge, mean, strip, columns, rows, missing, len(values) + missing, tilt, judge.judge in foreign, part
     )
 
 

@@ -361,9 +361,9 @@ def test_items_are_ordered_by_the_distance_from_any_pool(judged: TestClient) -> 
 def test_the_page_of_an_item_has_every_judge_s_distances(judged: TestClient) -> None:
     grid = shelf_of(judged)
     page = html.unescape(get(judged, f"{grid}/1?lang=en"))
-    assert page.count("kr 1.50 (too high by 1.50), br 1.50 (too low by 1.50)") == 2
-    assert "kr 0.00 (on average as high), br 3.00 (too low by 3.00)" in page
-    assert "kr 1.50（偏高 1.50），br 1.50（偏低 1.50）" in get(judged, f"{grid}/1?lang=zh")
+    assert page.count("from kr 1.50 (too high by 1.50), from br 1.50 (too low by 1.50)") == 2
+    assert "from kr 0.00 (on average as high), from br 3.00 (too low by 3.00)" in page
+    assert "与 kr 1.50（偏高 1.50），与 br 1.50（偏低 1.50）" in get(judged, f"{grid}/1?lang=zh")
 
 
 def test_a_chosen_judge_that_gave_no_rating_is_named(judged: TestClient) -> None:

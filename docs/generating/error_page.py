@@ -11,11 +11,13 @@ from voirdire import errors
 from voirdire.texts import catalogue
 
 TREE = ("InputError", "UsageError", "SignatureError", "PolicyError", "RunStopped", "Unavailable")
-REFUSALS = ("Refused", "NotYours", "Closed", "Full", "BadValue", "KeyReused", "Deleted", "NotFinished", "Forbidden")
+REFUSALS = (
+    "Refused", "NotYours", "Closed", "Full", "BadValue", "KeyReused", "Deleted", "NotFinished", "Forbidden", "NotThere",
+)  # fmt: skip
 RAISING = (
     {name: (name, "") for name in TREE}
-    | {"refuse": ("InputError", "input."), "NotFoundError": ("UsageError", ""), "WrongStateError": ("UsageError", "")}
-    | dict.fromkeys(REFUSALS, ("UsageError", ""))
+    | {"refuse": ("InputError", "input."), "Torn": ("InputError", "")}
+    | dict.fromkeys(("NotFoundError", "WrongStateError", *REFUSALS), ("UsageError", ""))
     | dict.fromkeys(("Broken", "NotHere", "_error", "error"), ("InputError", "material."))
 )
 

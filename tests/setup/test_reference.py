@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +17,7 @@ import polars as pl
 import pytest
 from tests.setup.scan import modules
 
+import voirdire
 from voirdire import plugins
 from voirdire.errors import VoirdireError
 from voirdire.simulation.presets import paired_world
@@ -92,7 +94,10 @@ def test_every_statistic_and_reason_is_documented() -> None:
 
 
 def kinds_of_errors() -> set[str]:
-    """Every class of errors by its name."""
+    """Every class of errors by its name, whatever was imported before."""
+    for module in pkgutil.walk_packages(voirdire.__path__, "voirdire."):
+        if not module.name.endswith(("__main__", "pytest_plugin")):
+            importlib.import_module(module.name)
 
     def below(kind: type) -> Iterator[str]:
         yield kind.__name__

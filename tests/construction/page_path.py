@@ -88,9 +88,16 @@ class Desks:
         self.serving = Command(self.folder, self.serving.port)
         self.serving.__enter__()
         for who, concept in first.items():
-            shown = self.go(who, f"/author/concepts/{concept}").locator('[name="realisation.us"]').input_value()
-            self.kept[who] = (SHOWN[concept][0], shown)
+            self.kept[who] = (SHOWN[concept][0], self.shown_again(who, concept))
         self.entered = self.go("lead", "/lead").url
+
+    def shown_again(self, who: str, concept: str) -> str:
+        """What the form holds; opened anew where the browser shows its own page about a program that was gone."""
+        page = self.go(who, f"/author/concepts/{concept}")
+        page.wait_for_load_state()
+        if not page.locator('[name="realisation.us"]').count():
+            page = self.go(who, f"/author/concepts/{concept}", anew=True)
+        return str(page.locator('[name="realisation.us"]').input_value())
 
     def hand_in(self, concept: str, who: str, **fields: str) -> None:
         page = self.go(who, f"/author/concepts/{concept}")

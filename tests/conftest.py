@@ -45,20 +45,27 @@ def _english(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-LONG = ("test_end_to_end.py", "test_rating_looks.py", "test_rating_page.py")
+LONG = ("test_end_to_end.py", "test_rating_looks.py", "test_rating_page.py", "test_real_rooms.py")
 """Files that take minutes: begun first, so that no process is left alone with one of them."""
+TOGETHER = ("tests/real_data/", "tests/replication/")
+"""Folders whose files share what takes a minute to make: they stay in one process, and begin first too."""
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first; the rest as it is."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+    """What is long first; the rest as it is."""
+    items.sort(key=lambda item: item.path.name not in LONG and not item.nodeid.startswith(TOGETHER))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file stays in one process, so that what its tests share is made once."""
+    """A file stays in one process, so that what its tests share is made once; some folders do."""
     from xdist.scheduler import LoadFileScheduling
 
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            folder = next((name for name in TOGETHER if nodeid.startswith(name)), None)
+            return folder or str(super()._split_scope(nodeid))
+
     config.option.loadscopereorder = False
-    return LoadFileScheduling(config, log)
+    return Scheduling(config, log)

@@ -12,6 +12,7 @@ import polars as pl
 from voirdire.cli.main import run
 
 FAST = ("--draws", "40", "--permutations", "40")
+FAST_AUDIT = ("--decomposition-draws", "20")
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,9 @@ class Audit:
 
 def audit(case: Case, data: Path, out: Path) -> Audit:
     """Run the command of a case and read what it wrote."""
-    assert run([*case.arguments(data), "--out", str(out), *FAST]) == 0
+    command = case.arguments(data)
+    fast = (*FAST, *FAST_AUDIT) if command[0] == "audit" else FAST
+    assert run([*command, "--out", str(out), *fast]) == 0
     texts = ("statistic", "params", "question", "pool", "pool_b", "judge", "condition", "slice", "excluded")
     estimates = pl.read_csv(out / "estimates.csv", infer_schema_length=None)
     estimates = estimates.with_columns(pl.col(texts).cast(pl.String).fill_null(""))

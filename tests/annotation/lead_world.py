@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -101,12 +102,16 @@ def truth(study: Study, item: str, pool: str, rng: np.random.Generator) -> dict[
 
 
 def rate(database: Database, batch: Batch, raters: list[Rater], *, seed: int = 0, most: int | None = None) -> None:
-    """Each rater takes what there is and answers all of it, or so many."""
-    rng = np.random.default_rng(seed)
-    for rater in raters:
+    """Each rater takes what there is and answers all of it, or so many.
+
+    What the n-th rater answers hangs on the item alone, not on the order in which the lot shows the items.
+    """
+    for place, rater in enumerate(raters):
         assign(database, rater.id, NOW + 30)
         todo = [one for one in work(database, rater.id) if one.state == "open"]
-        for one in todo[:most]:
+        for number, one in enumerate(todo[:most]):
+            shown = sum(earlier.item_id == one.item_id for earlier in todo[:number])
+            rng = np.random.default_rng([seed, place, shown, crc32(one.item_id.encode())])
             seconds = float(rng.lognormal(2.8, 0.4))
             answer(database, rater, one, truth(batch.spec.study, one.item_id, rater.pool, rng), seconds=seconds)
         if most is None:

@@ -9,8 +9,8 @@ from tests.web.running import InProcess
 
 SIZES = {"desk": DESK, "phone": PHONE, "small": SMALL}
 POOLS = {"us": "en", "cn": "zh"}
-LOOKS = [("us", "desk"), ("cn", "phone"), ("us", "small")]
-"""Every size and language; the longer words where there is least room."""
+LOOKS = [("us", "desk"), ("cn", "phone"), ("us", "small"), ("cn", "small")]
+"""Every size and language, and both where there is least room."""
 SHIFTS = """
 window.shifts = [];
 new PerformanceObserver((list) => {

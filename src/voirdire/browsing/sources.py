@@ -121,8 +121,12 @@ class TableSource:
         rows = self.judgments.rows
         if isinstance(rows, Coded):
             return _of_codes(rows, question, item, self.judgments.cells)
-        wanted = (pl.col("item_id") == item) & (pl.col("question") == question)
-        return rows.filter(wanted).select(pl.col(name).cast(kind) for name, kind in ROWS.items())
+        return _of_rows(rows, question, item)
+
+
+def _of_rows(rows: pl.DataFrame, question: str, item: str) -> pl.DataFrame:
+    wanted = (pl.col("item_id") == item) & (pl.col("question") == question)
+    return rows.filter(wanted).select(pl.col(name).cast(kind) for name, kind in ROWS.items())
 
 
 def _of_codes(held: Coded, question: str, item: str, cells: pl.DataFrame) -> pl.DataFrame:
@@ -168,9 +172,7 @@ class ComparedSource:
 
     def of_item(self, question: str, item: str) -> pl.DataFrame:
         """See :class:`Source`."""
-        wanted = (pl.col("item_id") == item) & (pl.col("question") == question)
-        rows = self.compared.judgments.filter(wanted).rename({"rating": "value"})
-        return rows.select(pl.col(name).cast(kind) for name, kind in ROWS.items())
+        return _of_rows(self.compared.judgments.rename({"rating": "value"}), question, item)
 
 
 def sources_of(shelf: Shelf) -> tuple[Source, ...]:

@@ -40,6 +40,24 @@ def window(browser: Any, size: str) -> Any:
     return page
 
 
+def centre(mark: Any) -> tuple[float, float]:
+    """Where a mark lies in the window."""
+    where = mark.bounding_box()
+    return where["x"] + where["width"] / 2, where["y"] + where["height"] / 2
+
+
+def pass_below_the_pointer(page: Any, mark: Any) -> None:
+    """A pointer rests beside a mark, then the page is scrolled until the mark lies below it."""
+    across, down = centre(mark)
+    page.mouse.move(across, down - 40)
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.evaluate("window.scrollBy({top: 40, behavior: 'instant'})")
+    page.wait_for_timeout(400)
+    assert abs(centre(mark)[1] - (down - 40)) < 2
+
+
 @pytest.mark.slow
 def test_a_chart_says_its_numbers_by_pointer_and_by_keys(browser: Any, serving: Serving) -> None:
     page = window(browser, "wide")
@@ -58,6 +76,11 @@ def test_a_chart_says_its_numbers_by_pointer_and_by_keys(browser: Any, serving: 
     third = chart.locator('[role="graphics-symbol"]').nth(2)
     assert box.inner_text() == third.get_attribute("aria-label")
     assert "at" in third.get_attribute("class").split()
+    pass_below_the_pointer(page, mark)
+    assert box.inner_text() == third.get_attribute("aria-label")
+    page.mouse.move(*centre(chart))
+    mark.hover()
+    assert box.inner_text() == mark.get_attribute("aria-label")
     page.keyboard.press("Escape")
     assert not box.is_visible()
     page.locator("figure details summary").first.click()

@@ -39,6 +39,7 @@
     holder.append(chart);
     const said = box(holder);
     let current = -1;
+    let keyed = false; // The keys chose the mark: a pointer that rests while things move below it changes nothing.
 
     function show(number) {
       marks[current]?.classList.remove("at");
@@ -63,16 +64,28 @@
       else if (event.key === "Escape") next = -1;
       if (next === null) return;
       event.preventDefault();
+      keyed = true;
       if (marks[next]) intoView(marks[next], chart);
       show(next);
     });
-    chart.addEventListener("pointerover", (event) => {
+
+    function follow(event) {
+      const mouse = event.pointerType === "mouse";
+      if (keyed && mouse) return;
+      keyed = false;
       const mark = event.target.closest(MARK);
       if (mark) show(marks.indexOf(mark));
-      else if (event.pointerType === "mouse") show(-1);
+      else if (mouse) show(-1);
+    }
+
+    chart.addEventListener("pointerover", follow);
+    chart.addEventListener("pointermove", (event) => {
+      if (!keyed || !(event.movementX || event.movementY)) return;
+      keyed = false;
+      follow(event);
     });
     chart.addEventListener("pointerleave", (event) => {
-      if (event.pointerType === "mouse") show(-1);
+      if (event.pointerType === "mouse" && !keyed) show(-1);
     });
     chart.addEventListener("blur", () => show(-1));
     chart.addEventListener("scroll", () => marks[current] && place(said, marks[current], holder), { passive: true });

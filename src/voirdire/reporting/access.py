@@ -79,6 +79,7 @@ class View:
         self.profile = profile
         self.meta = profile.meta
         self._index: dict[str, dict[tuple[str, ...], Row]] = {}
+        self._groups: dict[tuple[str, tuple[str, ...]], dict[tuple[str, ...], list[Row]]] = {}
         self._parts: dict[str, pl.DataFrame] = {
             str(key[0]): part for key, part in profile.estimates.partition_by("statistic", as_dict=True).items()
         }
@@ -86,7 +87,8 @@ class View:
     @staticmethod
     def clean(value: Any) -> str:
         """Text without control characters (a terminal or a page would obey them)."""
-        return "".join("\ufffd" if _forbidden(char) else char for char in str(value))
+        said = str(value)
+        return said if said.isprintable() else "".join("\ufffd" if _forbidden(char) else char for char in said)
 
     def row(self, statistic: str, **place: str) -> Row | None:
         """The estimate at a place (empty parts left out, slice ``all``), or None when it was not computed.
@@ -98,9 +100,8 @@ class View:
 
     def rows(self, statistic: str, **place: str) -> Iterator[Row]:
         """Every estimate of a statistic that agrees with the given parts of the place."""
-        for key, row in self._of(statistic).items():
-            if key[0] == row.params and all(getattr(row, part) == value for part, value in place.items()):
-                yield row
+        names = tuple(sorted(place))
+        yield from self._grouped(statistic, names).get(tuple(place[name] for name in names), ())
 
     def variants(self, statistic: str, **place: str) -> list[str]:
         """The different params of a statistic at the given parts of the place, in the order of the estimates."""
@@ -120,6 +121,16 @@ class View:
                     index.setdefault(("", *(getattr(row, name) for name in PLACE[1:])), row)
             self._index[statistic] = index
         return self._index[statistic]
+
+    def _grouped(self, statistic: str, names: tuple[str, ...]) -> dict[tuple[str, ...], list[Row]]:
+        """The estimates of a statistic by some parts of the place; grouped when it is first asked for by these."""
+        if (statistic, names) not in self._groups:
+            groups: dict[tuple[str, ...], list[Row]] = {}
+            for key, row in self._of(statistic).items():
+                if key[0] == row.params:
+                    groups.setdefault(tuple(getattr(row, name) for name in names), []).append(row)
+            self._groups[statistic, names] = groups
+        return self._groups[statistic, names]
 
     @property
     def questions(self) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from voirdire.reporting.grid import Grid
@@ -42,9 +43,9 @@ class Figure:
     heads: tuple[str, ...] = ()
     column: str = ""
 
-    @property
+    @cached_property
     def spec(self) -> dict[str, Any]:
-        """The chart as a Vega-Lite specification."""
+        """The chart as a Vega-Lite specification, to be read alone."""
         return dict(self.chart.to_dict(validate=False))
 
 

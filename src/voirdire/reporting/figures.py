@@ -29,6 +29,17 @@ def altair() -> Any:
     return alt
 
 
+def data(points: Sequence[dict[str, Any]]) -> Any:
+    """Points as the data of a chart.
+
+    A tuple, as lists are copied whole with every chart that is made of this one; put in afterwards, as what a
+    constructor is given is checked point by point against a schema that allows any point.
+    """
+    made = altair().Data(values=())
+    made["values"] = tuple(points)
+    return made
+
+
 def slug(name: str, place: int) -> str:
     """A name that is safe in a file's name; its place where nothing safe is left.
 
@@ -104,10 +115,10 @@ def _tilt_chart(points: list[dict[str, Any]], order: list[str], pair: tuple[str,
         axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="+.1f", grid=False),
     )
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
-    zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE, aria=False)
+    zero = alt.Chart(data([{"value": 0}])).mark_rule(color=PALE, aria=False)
     zero = zero.encode(x=alt.X("value:Q", title=x_title))
     paint = alt.Color("kind:N", scale=alt.Scale(domain=["judge", "control"], range=[INK, GREY]), legend=None)
-    base = alt.Chart(alt.Data(values=points)).encode(y=y, description=alt.Description(DESCRIPTION))
+    base = alt.Chart(data(points)).encode(y=y, description=alt.Description(DESCRIPTION))
     interval = base.mark_rule(strokeWidth=2, aria=False).encode(
         x=alt.X("low:Q", title=x_title), x2="high:Q", color=paint
     )
@@ -130,13 +141,13 @@ def ends_of(pair: tuple[str, str], x_title: str, view: View, words: Words) -> li
     alt = altair()
     ends = [{"value": -1, "pool": pair[1], "edge": "left"}, {"value": 1, "pool": pair[0], "edge": "right"}]
     marks = [
-        alt.Chart(alt.Data(values=[end]))
+        alt.Chart(data([end]))
         .mark_rule(color=colour(view, str(end["pool"])), strokeWidth=2, aria=False)
         .encode(x=alt.X("value:Q", title=x_title))
         for end in ends
     ]
     labels = [
-        alt.Chart(alt.Data(values=[{**end, "label": words.t("figure.at_pool", pool=end["pool"])}]))
+        alt.Chart(data([{**end, "label": words.t("figure.at_pool", pool=end["pool"])}]))
         .mark_text(
             align=align,
             baseline="bottom",
@@ -229,9 +240,9 @@ def distance_chart(
     offset = alt.YOffset("pool:N", sort=list(pools))
     x = alt.X("value:Q", title=x_title, scale=alt.Scale(zero=True), axis=alt.Axis(grid=True))
     said = alt.Description(DESCRIPTION)
-    base = alt.Chart(alt.Data(values=points)).encode(y=y, yOffset=offset, color=paint, description=said)
+    base = alt.Chart(data(points)).encode(y=y, yOffset=offset, color=paint, description=said)
     layers = [
-        alt.Chart(alt.Data(values=[line for line in references if line["kind"] == kind]))
+        alt.Chart(data([line for line in references if line["kind"] == kind]))
         .mark_rule(strokeDash=dash, strokeWidth=1.5)
         .encode(x=alt.X("value:Q", title=x_title), color=paint, description=said)
         for kind, dash in (("rater", [6, 4]), ("constant", [2, 3]))
@@ -262,7 +273,7 @@ def distributions(shares: list[dict[str, Any]], levels: Sequence[str], view: Vie
         axis=alt.Axis(format=".0%", tickCount=4),
     )
     bars = [
-        alt.Chart(alt.Data(values=entries), title=alt.Title(panel, limit=170, fontSize=12, anchor="start"))
+        alt.Chart(data(entries), title=alt.Title(panel, limit=170, fontSize=12, anchor="start"))
         .mark_bar(color=colour(view, entries[0]["pool"]) if entries[0]["pool"] else GREY)
         .encode(x=x, y=y, description=alt.Description(DESCRIPTION))
         .properties(width=150, height=90)
@@ -297,7 +308,7 @@ def heat(grid: Grid) -> Any | None:
         if diverging
         else alt.Scale(domain=[0, 1], range=["#ffffff", "#4095C5"])
     )
-    base = alt.Chart(alt.Data(values=cells)).encode(
+    base = alt.Chart(data(cells)).encode(
         x=alt.X(
             "column:N",
             sort=columns,
@@ -315,8 +326,9 @@ def heat(grid: Grid) -> Any | None:
 
 
 def finish(chart: Any) -> Any:
-    """The house style: one font stack, no frame, quiet axes."""
-    chart = chart.configure(font=FONTS, background="white", padding=6).configure_view(stroke=None)
+    """The house style: one font stack, no frame, quiet axes, room for fonts wider than the one that is measured."""
+    padding = {"left": 20, "top": 6, "right": 12, "bottom": 6}
+    chart = chart.configure(font=FONTS, background="white", padding=padding).configure_view(stroke=None)
     chart = chart.configure_axis(
         labelColor=INK,
         titleColor=INK,
@@ -329,5 +341,7 @@ def finish(chart: Any) -> Any:
         labelFont=FONTS,
         titleFont=FONTS,
     )
-    chart = chart.configure_legend(labelFont=FONTS, titleFont=FONTS, labelLimit=200, orient="bottom")
+    chart = chart.configure_legend(
+        labelFont=FONTS, titleFont=FONTS, labelLimit=200, columnPadding=18, padding=5, orient="bottom"
+    )
     return chart.configure_title(font=FONTS, color=INK)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voirdire.reporting.access import Row, View
-from voirdire.reporting.figures import GREY, INK, PALE, POOLS, ROW_HEIGHT, altair, colour, finish, points_of
+from voirdire.reporting.figures import GREY, INK, PALE, POOLS, ROW_HEIGHT, altair, colour, data, finish, points_of
 from voirdire.reporting.headline import PARTS, Standing, faithful, split
 from voirdire.reporting.spoken import DESCRIPTION, estimate
 from voirdire.reporting.words import Words
@@ -59,7 +59,8 @@ def _decomposition_chart(
     ends = [limit for _, bars, marks, neutral in panels for limit in (*_limits(bars, marks), neutral or 0.0)]
     scale = alt.Scale(domain=[min(ends), max(ends)], nice=True)
     title = words.t("figure.tilt_axis", a=pair[0], b=pair[1])
-    x = alt.X("value:Q", stack="zero", title=title, scale=scale, axis=alt.Axis(format="+.2~f", grid=True, tickCount=6))
+    ticks = alt.Axis(format="+.2~f", grid=True, tickCount=6, labelFlush=False)
+    x = alt.X("value:Q", stack="zero", title=title, scale=scale, axis=ticks)
     size = {"width": 520 if len(panels) == 1 else 280, "height": max(60, ROW_HEIGHT * len(order))}
     charts = []
     for place, (name, bars, marks, neutral) in enumerate(panels):
@@ -68,7 +69,7 @@ def _decomposition_chart(
         chart = alt.layer(*_zero_lines(neutral, title), *_parts(bars, marks, titles, (x, y), title))
         panel = alt.Title(name if len(panels) > 1 else "", anchor="start", fontSize=12)
         charts.append(chart.properties(title=panel, **size))
-    return finish(alt.hconcat(*charts, spacing=18))
+    return finish(alt.hconcat(*charts, spacing=32))
 
 
 def _limits(bars: Sequence[dict[str, Any]], marks: Sequence[dict[str, Any]]) -> list[float]:
@@ -85,7 +86,7 @@ def _zero_lines(neutral: float | None, title: str) -> list[Any]:
     alt = altair()
     lines = [({"value": 0}, [1, 0], INK)] + ([] if neutral is None else [({"value": neutral}, [4, 3], GREY)])
     return [
-        alt.Chart(alt.Data(values=[point]))
+        alt.Chart(data([point]))
         .mark_rule(color=paint, strokeDash=dash, aria=False)
         .encode(x=alt.X("value:Q", title=title))
         for point, dash, paint in lines
@@ -108,9 +109,9 @@ def _parts(
     shape = alt.Shape("mark:N", scale=alt.Scale(domain=ends, range=["square", "diamond"]), title=None)
     fill = alt.Fill("mark:N", scale=alt.Scale(domain=ends, range=["#ffffff", INK]), title=None)
     said = alt.Description(DESCRIPTION)
-    stacked = alt.Chart(alt.Data(values=bars)).mark_bar(height=12).encode(y=y, x=x, color=color, description=said)
+    stacked = alt.Chart(data(bars)).mark_bar(height=12).encode(y=y, x=x, color=color, description=said)
     points = (
-        alt.Chart(alt.Data(values=marks))
+        alt.Chart(data(marks))
         .mark_point(size=60, opacity=1, stroke=INK, strokeWidth=1.5)
         .encode(y=y, x=alt.X("value:Q", title=title), shape=shape, fill=fill, description=said)
     )
@@ -142,7 +143,7 @@ def _weights_chart(points: list[dict[str, Any]], pair: tuple[str, str], view: Vi
     )
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
     ends = [
-        alt.Chart(alt.Data(values=[{"value": place, "label": pool}]))
+        alt.Chart(data([{"value": place, "label": pool}]))
         for place, pool in ((0, pair[0]), (1, pair[1]))
     ]  # fmt: skip
     rules = [
@@ -155,9 +156,9 @@ def _weights_chart(points: list[dict[str, Any]], pair: tuple[str, str], view: Vi
         ).encode(x=x, y=alt.value(0), text="label:N")
         for end, pool in zip(ends, pair, strict=True)
     ]
-    middle = alt.Chart(alt.Data(values=[{"value": 0.5}])).mark_rule(color=GREY, strokeDash=[4, 3], aria=False)
+    middle = alt.Chart(data([{"value": 0.5}])).mark_rule(color=GREY, strokeDash=[4, 3], aria=False)
     middle = middle.encode(x=x)
-    base = alt.Chart(alt.Data(values=points)).encode(y=y, description=alt.Description(DESCRIPTION))
+    base = alt.Chart(data(points)).encode(y=y, description=alt.Description(DESCRIPTION))
     interval = base.mark_rule(strokeWidth=2, color=INK, aria=False).encode(x=alt.X("low:Q", title=title), x2="high:Q")
     dots = base.mark_point(filled=True, size=70, opacity=1, color=INK).encode(x=x)
     layers = alt.layer(*rules, middle, *labels, interval, dots)
@@ -204,14 +205,14 @@ def _series_chart(points: list[dict[str, Any]], view: View, words: Words, title:
     for panel in panels:
         here = [point for point in points if point["panel"] == panel]
         said = alt.Description(DESCRIPTION)
-        base = alt.Chart(alt.Data(values=here)).encode(x=x, xOffset=offset, color=color, description=said)
+        base = alt.Chart(data(here)).encode(x=x, xOffset=offset, color=color, description=said)
         bars = base.mark_rule(strokeWidth=2, aria=False).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
         dots = base.mark_point(filled=True, size=70, opacity=1).encode(
             y=y, shape=alt.Shape("name:N", scale=shapes, title=None)
         )
         layers = [bars, dots]
         if zero:
-            line = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE, aria=False)
+            line = alt.Chart(data([{"value": 0}])).mark_rule(color=PALE, aria=False)
             layers.insert(0, line.encode(y="value:Q"))
         width = max(110, 26 * len(names)) * len({point["level"] for point in here})
         charts.append(
@@ -249,13 +250,13 @@ def personas(
     for place, panel in enumerate(dict.fromkeys(point["panel"] for point in points)):
         here = [point for point in points if point["panel"] == panel]
         labels = alt.Axis(labelLimit=220, ticks=False, domain=False, labels=place == 0)
-        base = alt.Chart(alt.Data(values=here)).encode(
+        base = alt.Chart(data(here)).encode(
             y=alt.Y("name:N", sort=order, title=None, axis=labels),
             yOffset=alt.YOffset("persona:N", sort=domain),
             color=color,
             description=alt.Description(DESCRIPTION),
         )
-        zero = alt.Chart(alt.Data(values=[{"value": 0}])).mark_rule(color=PALE, aria=False)
+        zero = alt.Chart(data([{"value": 0}])).mark_rule(color=PALE, aria=False)
         zero = zero.encode(x=alt.X("value:Q", title=title))
         bars = base.mark_rule(strokeWidth=2, aria=False).encode(x=alt.X("low:Q", title=title), x2="high:Q")
         x = alt.X(

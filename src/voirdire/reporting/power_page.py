@@ -9,7 +9,7 @@ import polars as pl
 
 from voirdire.analysis.power import PowerTable
 from voirdire.reporting.blocks import Figure, Report, Section, Text
-from voirdire.reporting.figures import GREY, INK, POOLS, finish
+from voirdire.reporting.figures import GREY, INK, POOLS, data, finish
 from voirdire.reporting.grid import Column, Entry, Grid, Line
 from voirdire.reporting.words import DASH, Words
 from voirdire.texts import text
@@ -137,8 +137,8 @@ def _chart(table: PowerTable, lang: str) -> Any:
     for effect in dict.fromkeys(point["effect"] for point in points):
         here = [point for point in points if point["effect"] == effect]
         y = alt.Y("power:Q", title=text("power.head.power", lang), scale=alt.Scale(domain=[0, 1]))
-        base = alt.Chart(alt.Data(values=here))
-        wanted = alt.Chart(alt.Data(values=[{"power": table.options.power}])).mark_rule(color=GREY, strokeDash=[4, 3])
+        base = alt.Chart(data(here))
+        wanted = alt.Chart(data([{"power": table.options.power}])).mark_rule(color=GREY, strokeDash=[4, 3])
         layers = [wanted.encode(y=y), base.mark_line(strokeWidth=2).encode(x=x, y=y, color=paint, strokeDash=dashes)]
         if table.options.simulations:
             bars = base.mark_rule(strokeWidth=1, opacity=0.7)

@@ -15,7 +15,7 @@ import polars as pl
 from voirdire.analysis.naming import levels_of
 from voirdire.analysis.specifications import DELTA, STATISTICS, TILT, WEIGHT, ZERO
 from voirdire.reporting.access import View
-from voirdire.reporting.figures import GREY, INK, PALE, POOLS, finish
+from voirdire.reporting.figures import GREY, INK, PALE, POOLS, data, finish
 from voirdire.reporting.spoken import DESCRIPTION, spoken
 from voirdire.reporting.words import Words
 from voirdire.texts import text
@@ -185,17 +185,17 @@ def _panel(
     axis = alt.Axis(labelLimit=200, ticks=False, domain=False, labels=first)
     y = alt.Y("judge:N", sort=list(judges), scale=alt.Scale(domain=list(judges)), title=None, axis=axis)
     x = alt.X("value:Q", title=statistic_name(statistic, lang), scale=_scale(points, statistic))
-    middle = alt.Chart(alt.Data(values=[{"value": ZERO[statistic]}])).mark_rule(color=PALE, aria=False)
+    middle = alt.Chart(data([{"value": ZERO[statistic]}])).mark_rule(color=PALE, aria=False)
     middle = middle.encode(x=x)
     said = alt.Description(DESCRIPTION)
     offset = alt.YOffset("spread:Q", scale=alt.Scale(domain=[-0.35, 1.35]))
     layers = []
     for whole in (False, True):
         chosen = [point for point in points if (point["subset"] == "all") == whole]
-        every = alt.Chart(alt.Data(values=chosen))
+        every = alt.Chart(data(chosen))
         marks = every.mark_point(size=22, opacity=0.7, filled=whole, strokeWidth=1)
         layers.append(marks.encode(x=x, y=y, yOffset=offset, color=colours, description=said))
-    main = alt.Chart(alt.Data(values=[point for point in points if point["main"]]))
+    main = alt.Chart(data([point for point in points if point["main"]]))
     rule = main.mark_rule(strokeWidth=1.5, color=INK, aria=False).encode(x=alt.X("low:Q"), x2="high:Q", y=y)
     mark = main.mark_point(shape="diamond", size=90, filled=True, color=INK, opacity=1)
     mark = mark.encode(x=x, y=y, description=said)
@@ -216,12 +216,12 @@ def _scale(points: Sequence[Mapping[str, Any]], statistic: str) -> Any:
 def _values(points: list[dict[str, Any]], statistic: str, x: Any, colours: Any, lang: str) -> Any:
     alt = _altair()
     y = alt.Y("value:Q", title=statistic_name(statistic, lang), scale=_scale(points, statistic))
-    middle = alt.Chart(alt.Data(values=[{"value": ZERO[statistic]}])).mark_rule(color=GREY, aria=False).encode(y=y)
-    every = alt.Chart(alt.Data(values=points))
+    middle = alt.Chart(data([{"value": ZERO[statistic]}])).mark_rule(color=GREY, aria=False).encode(y=y)
+    every = alt.Chart(data(points))
     rules = every.mark_rule(opacity=0.35, aria=False).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=colours)
     said = alt.Description(DESCRIPTION)
     dots = every.mark_circle(size=18, opacity=1).encode(x=x, y=y, color=colours, description=said)
-    main = alt.Chart(alt.Data(values=[point for point in points if point["main"]]))
+    main = alt.Chart(data([point for point in points if point["main"]]))
     mark = main.mark_point(shape="diamond", size=110, filled=True, color=INK, opacity=1)
     mark = mark.encode(x=x, y=y, description=said)
     return alt.layer(middle, rules, dots, mark)
@@ -245,5 +245,5 @@ def _lanes(points: list[dict[str, Any]], choices: Mapping[str, list[Any]], x: An
             ]
     axis = alt.Axis(labelLimit=260, ticks=False, domain=False)
     y = alt.Y("lane:N", sort=order, title=None, axis=axis)
-    base = alt.Chart(alt.Data(values=marks)).mark_tick(thickness=2, height=9, aria=False)
+    base = alt.Chart(data(marks)).mark_tick(thickness=2, height=9, aria=False)
     return base.encode(x=x, y=y, color=colours).properties(height=max(40, LANE * len(order)))

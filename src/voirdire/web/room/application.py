@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -22,6 +23,7 @@ from voirdire.web.room import (
     profiles_pages,
     runs_pages,
 )
+from voirdire.web.room.profiles_view import get_ready_to_draw
 from voirdire.web.room.service import Room
 from voirdire.web.settings import Settings
 
@@ -86,6 +88,8 @@ def serve_room(library: Library, *, port: int, lang: str, ready: Callable[[], No
             await super().startup(sockets)
             if self.started:
                 ready()
+            if self.started and library.audits:
+                threading.Thread(target=get_ready_to_draw, daemon=True).start()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             # Downloads that are broken off now are no faults, and would be told as such.

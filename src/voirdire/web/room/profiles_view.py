@@ -15,7 +15,7 @@ from voirdire.reporting.access import View
 from voirdire.reporting.blocks import Figure, ItemCard
 from voirdire.reporting.chosen import WHOLE, Choice, compared, pairs_of, printed, slices_of
 from voirdire.reporting.drawing_process import Helper
-from voirdire.reporting.figures import slug
+from voirdire.reporting.figures import altair, data, finish, slug
 from voirdire.reporting.grid import Entry, Grid
 from voirdire.reporting.inline import inline
 from voirdire.reporting.render import CONTROL, kind, leads
@@ -128,7 +128,7 @@ def sections_of(now: Reading) -> Part:
 
 def drawn_of(now: Reading) -> Markup:
     """The part as HTML, its charts drawn."""
-    opened = now.opened if now.opened in {grid.id for grid in grids_of(now)} else ""
+    opened = now.opened if now.opened and now.opened in {grid.id for grid in grids_of(now)} else ""
     return kept_of(now.room).get(("drawn", *now.key, opened), lambda: _drawn(now, opened))
 
 
@@ -172,6 +172,12 @@ def svg_of(figure: Figure) -> str:
     """A chart as an SVG file."""
     drawn: str = PENCIL.ask(drawing.svg, figure.spec)
     return drawn
+
+
+def get_ready_to_draw() -> None:
+    """Load what charts are made of and start the process that draws, so that no reader waits for it."""
+    alt = altair()
+    PENCIL.ask(drawing.svg, finish(alt.Chart(data([{"value": 0}])).mark_point()).to_dict(validate=False))
 
 
 def tint(entry: Entry) -> str:

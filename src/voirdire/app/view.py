@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,68 +53,132 @@ def view(folders: Sequence[Path | str] = (), *, told: Listener | None = None, **
     if not paths and not loose:
         raise UsageError("room.nothing_given")
     found = opening.find(paths)
-    names = Names(one.folder for one in found)
-    shelves = [_corpus(one.folder, known, told, names) for one in found if one.kind == "corpus"]
-    if loose and not shelves:
-        shelves = [_tables(known, told, names)]
-    if "judgments" in known and not any(shelf.corpus for shelf in shelves):
-        raise UsageError("room.judgments_unused", file=str(known["judgments"]))
-    shelves = _with_tables(shelves, [one.folder for one in found if one.kind == "judgments"], known)
-    notes: list[Note] = []
-    runs, shelves = _runs([one.folder for one in found if one.kind == "run"], shelves, names, notes)
-    _check_scales(shelves, known)
-    audits, shelves = _audits([one.folder for one in found if one.kind == "audit"], shelves, names, notes)
-    return Library(tuple(shelves), tuple(runs), tuple(audits), tuple(notes))
+    opened = _Opened(known, told, Names(one.folder for one in found))
+    for folder in _of_kind(found, "corpus"):
+        opened.add_corpus(folder)
+    if loose and not opened.shelves:
+        opened.add_tables()
+    opened.add_judgments(_of_kind(found, "judgments"))
+    for folder in _of_kind(found, "run"):
+        opened.add_run(folder)
+    opened.check_scales()
+    for folder in _of_kind(found, "audit"):
+        opened.add_audit(folder)
+    return Library(tuple(opened.shelves), tuple(opened.runs), tuple(opened.audits), tuple(opened.notes))
 
 
-def _corpus(folder: Path, given: Mapping[str, Any], told: Listener | None, names: Names) -> Shelf:
-    """A corpus folder; without ratings its items alone."""
-    frozen = (folder / MANIFEST).is_file()
-    tables = {} if frozen else find_tables(folder, ("ratings", "items"))
-    options = expand_corpus(CorpusOptions(folder, **_reading(given)), rated=False) if frozen else _plain(tables, given)
-    title = options.name or names.title(folder)
-    if options.ratings is None:
+def _of_kind(found: Sequence[opening.Found], kind: str) -> list[Path]:
+    return [one.folder for one in found if one.kind == kind]
+
+
+@dataclass
+class _Opened:
+    """What is open so far: corpora come first, then the runs and the audits that are placed on them.
+
+    given : the options that were given; told : called with what was read of every table
+    """
+
+    given: Mapping[str, Any]
+    told: Listener | None
+    names: Names
+    shelves: list[Shelf] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    audits: list[Audit] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+    def add_corpus(self, folder: Path) -> None:
+        """A corpus folder; without ratings its items alone."""
+        frozen = (folder / MANIFEST).is_file()
+        tables = {} if frozen else find_tables(folder, ("ratings", "items"))
+        reading = _reading(self.given)
+        options = expand_corpus(CorpusOptions(folder, **reading), rated=False) if frozen else _plain(tables, reading)
+        title = options.name or self.names.title(folder)
+        if options.ratings is None:
+            self._add_items(options, title, "corpus", folder, folder)
+        else:
+            self._add_rated({**self.given, "folder": folder}, options, title, folder)
+
+    def add_tables(self) -> None:
+        """Tables that were named one by one."""
+        named = Path(self.given.get("ratings") or self.given["items"])
+        options = _plain({}, _reading(self.given))
+        if options.ratings is None:
+            self._add_items(options, named.name.split(".")[0], "items", named.parent, images_of(self.given))
+        else:
+            title = str(self.given.get("name") or named.resolve().parent.name)
+            self._add_rated(self.given, options, title, named.parent)
+
+    def _add_items(self, options: CorpusOptions, title: str, named: str, folder: Path, images: Path | None) -> None:
         read = read_items(options, ())
-        slug, known = names.shelves(title, "corpus"), digests_of(read.intake)
-        return Shelf(slug, title, "corpus", folder, folder, read.frame, digests=known)
-    return _rated({**given, "folder": folder}, options, title, folder, told, names)
+        slug, known = self.names.shelves(title, named), digests_of(read.intake)
+        self.shelves.append(Shelf(slug, title, "corpus", folder, images, read.frame, digests=known))
+
+    def _add_rated(self, given: Mapping[str, Any], options: CorpusOptions, title: str, folder: Path) -> None:
+        inputs = read_inputs(given)
+        if self.told is not None:
+            self.told(inputs.told)
+        table = read_items(options, ()).frame if options.items is not None else inputs.corpus.items
+        judged = () if inputs.judgments is None else (inputs.judgments,)
+        slug, known = self.names.shelves(title, "corpus"), digests_of(inputs.corpus.intake)
+        shelf = Shelf(
+            slug, title, "corpus", folder, images_of(given), table, inputs.corpus, inputs.options,
+            judged=judged, reading=judgment_options(given), digests=known,
+        )  # fmt: skip
+        self.shelves.append(shelf)
+
+    def add_judgments(self, folders: Sequence[Path]) -> None:
+        """Judgments of folders that hold them alone, beside the only corpus.
+
+        Raises UsageError where no corpus can show judgments, or it is not known which.
+        """
+        rated = [place for place, shelf in enumerate(self.shelves) if shelf.corpus is not None]
+        if "judgments" in self.given and not rated:
+            raise UsageError("room.judgments_unused", file=str(self.given["judgments"]))
+        if folders and len(rated) != 1:
+            raise UsageError("room.judgments_of", file=str(folders[0]), count=len(rated))
+        for folder in folders:
+            shelf = self.shelves[rated[0]]
+            assert shelf.corpus is not None
+            read = read_judgments(judgment_options(self.given, folder), shelf.corpus)
+            self.shelves[rated[0]] = replace(shelf, judged=(*shelf.judged, read))
+
+    def add_run(self, folder: Path) -> None:
+        """A run, beside its corpus or on a shelf of its own."""
+        title = self.names.title(folder)
+        known = placing.of_run(folder, title)
+        place, told = known.place(self.shelves)
+        self.notes += told
+        run = Run(self.names.runs(title, "run"), title, folder)
+        if place is None:
+            place = len(self.shelves)
+            self.shelves.append(opening.shelf_of_run(run, known.ids, self.names.shelves(title, "run")))
+        else:
+            self.shelves[place] = replace(self.shelves[place], judged=(*self.shelves[place].judged, folder))
+        self.runs.append(replace(run, shelf=self.shelves[place].slug))
+
+    def check_scales(self) -> None:
+        """Raise UsageError for a scale of a judge that no run and no table knows, and for what is no scale."""
+        judges = dict.fromkeys(name for shelf in self.shelves for name in _judges(shelf))
+        judge_scales(list(judges), {}, judgment_options(self.given))
+
+    def add_audit(self, folder: Path) -> None:
+        """An audit, beside its corpus; on a shelf of its own where there is none, or where it compared other judges."""
+        title, profile = self.names.title(folder), Profile.load(folder)
+        compared = _compared(folder, profile)
+        place, told = placing.of_audit(title, profile.meta, compared).place(self.shelves)
+        self.notes += [*told, *foreign_tables(folder)]
+        images = None if place is None else self.shelves[place].images
+        if place is not None and compared is not None and not self.shelves[place].judged:
+            self.shelves[place] = _judged_by(self.shelves[place], compared)
+        elif compared is not None and (place is None or not _shows(self.shelves[place], compared)):
+            slug, place = self.names.shelves(title, "audit"), len(self.shelves)
+            self.shelves.append(Shelf(slug, title, "audit", folder, images, compared.items, compared=compared))
+        shelf = "" if place is None else self.shelves[place].slug
+        self.audits.append(Audit(self.names.audits(title, "audit"), title, folder, profile, shelf))
 
 
-def _tables(given: Mapping[str, Any], told: Listener | None, names: Names) -> Shelf:
-    """Tables that were named one by one."""
-    named = Path(given.get("ratings") or given["items"])
-    options = _plain({}, given)
-    if options.ratings is None:
-        title = named.name.split(".")[0]
-        slug, read, images = names.shelves(title, "items"), read_items(options, ()), images_of(given)
-        return Shelf(slug, title, "corpus", named.parent, images, read.frame, digests=digests_of(read.intake))
-    title = str(given.get("name") or named.resolve().parent.name)
-    return _rated(dict(given), options, title, named.parent, told, names)
-
-
-def _rated(
-    given: Mapping[str, Any],
-    options: CorpusOptions,
-    title: str,
-    folder: Path,
-    told: Listener | None,
-    names: Names,
-) -> Shelf:
-    inputs = read_inputs(given)
-    if told is not None:
-        told(inputs.told)
-    table = read_items(options, ()).frame if options.items is not None else inputs.corpus.items
-    judged = () if inputs.judgments is None else (inputs.judgments,)
-    slug, images, known = names.shelves(title, "corpus"), images_of(given), digests_of(inputs.corpus.intake)
-    return Shelf(
-        slug, title, "corpus", folder, images, table, inputs.corpus, inputs.options,
-        judged=judged, reading=judgment_options(given), digests=known,
-    )  # fmt: skip
-
-
-def _plain(tables: Mapping[str, Path], given: Mapping[str, Any]) -> CorpusOptions:
-    read = _reading(given)
-    return CorpusOptions(**{"ratings": None, **tables, **read})
+def _plain(tables: Mapping[str, Path], reading: Mapping[str, Any]) -> CorpusOptions:
+    return CorpusOptions(**{"ratings": None, **tables, **reading})
 
 
 def _reading(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,47 +186,8 @@ def _reading(given: Mapping[str, Any]) -> dict[str, Any]:
     unknown = [name for name in given if name not in option_names()]
     if unknown:
         raise UsageError("app.option_unknown", option=unknown[0], known=", ".join(option_names()))
-    names = {field.name for field in fields(CorpusOptions)}
+    names = {one.name for one in fields(CorpusOptions)}
     return {name: value for name, value in given.items() if name in names}
-
-
-def _with_tables(shelves: list[Shelf], folders: Sequence[Path], given: Mapping[str, Any]) -> list[Shelf]:
-    """Judgments of folders that hold them alone, beside the only corpus. Raises UsageError where it is not known."""
-    if not folders:
-        return shelves
-    rated = [place for place, shelf in enumerate(shelves) if shelf.corpus is not None]
-    if len(rated) != 1:
-        raise UsageError("room.judgments_of", file=str(folders[0]), count=len(rated))
-    shelf = shelves[rated[0]]
-    assert shelf.corpus is not None
-    read = tuple(read_judgments(judgment_options(given, folder), shelf.corpus) for folder in folders)
-    shelves[rated[0]] = replace(shelf, judged=(*shelf.judged, *read))
-    return shelves
-
-
-def _runs(
-    folders: Sequence[Path], shelves: list[Shelf], names: Names, notes: list[Note]
-) -> tuple[list[Run], list[Shelf]]:
-    runs = []
-    for folder in folders:
-        title = names.title(folder)
-        known = placing.of_run(folder, title)
-        place, told = known.place(shelves)
-        notes += told
-        run = Run(names.runs(title, "run"), title, folder)
-        if place is None:
-            shelves = [*shelves, opening.shelf_of_run(run, known.ids, names.shelves(title, "run"))]
-            place = len(shelves) - 1
-        else:
-            shelves[place] = replace(shelves[place], judged=(*shelves[place].judged, folder))
-        runs.append(replace(run, shelf=shelves[place].slug))
-    return runs, shelves
-
-
-def _check_scales(shelves: Sequence[Shelf], given: Mapping[str, Any]) -> None:
-    """Raise UsageError for a scale of a judge that no run and no table knows, and for what is no scale."""
-    judges = dict.fromkeys(name for shelf in shelves for name in _judges(shelf))
-    judge_scales(list(judges), {}, judgment_options(given))
 
 
 def _judges(shelf: Shelf) -> list[str]:
@@ -194,24 +219,3 @@ def _compared(folder: Path, profile: Profile) -> Compared | None:
     compared = read_compared(folder)
     other = frozenset((str(judge), str(question)) for judge, question in profile.meta.get("rank_only", ()))
     return None if compared is None else replace(compared, rank_only=other)
-
-
-def _audits(
-    folders: Sequence[Path], shelves: list[Shelf], names: Names, notes: list[Note]
-) -> tuple[list[Audit], list[Shelf]]:
-    audits = []
-    for folder in folders:
-        title, profile = names.title(folder), Profile.load(folder)
-        compared = _compared(folder, profile)
-        place, told = placing.of_audit(title, profile.meta, compared).place(shelves)
-        notes += [*told, *foreign_tables(folder)]
-        images = None if place is None else shelves[place].images
-        if place is not None and compared is not None and not shelves[place].judged:
-            shelves[place] = _judged_by(shelves[place], compared)
-        elif compared is not None and (place is None or not _shows(shelves[place], compared)):
-            slug = names.shelves(title, "audit")
-            shelves = [*shelves, Shelf(slug, title, "audit", folder, images, compared.items, compared=compared)]
-            place = len(shelves) - 1
-        shelf = "" if place is None else shelves[place].slug
-        audits.append(Audit(names.audits(title, "audit"), title, folder, profile, shelf))
-    return audits, shelves

@@ -1,10 +1,13 @@
-"""A process that writes into a history as fast as it can: ``python -m tests.construction.writer FOLDER NAME COUNT``."""
+"""Writes into a history and gives others a turn: ``python -m tests.construction.writer FOLDER NAME COUNT``."""
 
 from __future__ import annotations
 
 import sys
+import time
 
 from voirdire.construction.history import open_history
+
+TURN = 0.005
 
 
 def main() -> None:
@@ -15,6 +18,7 @@ def main() -> None:
                 {"kind": "remark", "by": name, "number": number, "after": len(book.history.events), "text": "茶" * 50}
             )
         print(number, flush=True)
+        time.sleep(TURN)
 
 
 if __name__ == "__main__":

@@ -71,9 +71,9 @@ class Table:
 
     @property
     def shown_columns(self) -> str:
-        """The first columns, for a sentence."""
+        """The first columns, for a sentence, by the names that the file has for them."""
         more = ", ..." if self.frame.width > 20 else ""
-        return ", ".join(self.frame.columns[:20]) + more
+        return ", ".join(self.header(name) for name in self.frame.columns[:20]) + more
 
     @property
     def name(self) -> str:

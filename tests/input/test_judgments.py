@@ -8,6 +8,7 @@ from tests.input.input_tables import HEADER, answers, balanced, keys, table, two
 
 from voirdire.corpus.judgments import STATUSES
 from voirdire.corpus.reading import CorpusOptions, JudgmentOptions, read_corpus, read_judgments
+from voirdire.errors import InputError
 
 
 def judged(header, *rows, corpus=None, **options):
@@ -23,6 +24,23 @@ def test_the_least_that_judgments_need():
     assert judgments.table.rows() == [("a", "j", "-", "rating", 1, 1.0, "ok"), ("b", "j", "-", "rating", 1, 4.5, "ok")]
     assert judgments.cells.rows() == [("j", "-")]
     assert keys(judgments) == ["column_taken", "column_taken", "column_taken", "judged_question"]
+
+
+def test_a_value_column_holds_the_judges_ratings_where_no_other_does():
+    assert judged("task,model,value", "a,j,1", "b,j,4.5").table["value"].to_list() == [1.0, 4.5]
+    assert judged("task,model,value,score", "a,j,9,1", "b,j,9,4.5").table["value"].to_list() == [1.0, 4.5]
+
+
+def test_a_refusal_names_the_columns_of_the_file():
+    with pytest.raises(InputError) as caught:
+        judged("task,model,raw", "a,j,2")
+    assert "Columns: task, model, raw." in str(caught.value)
+
+
+def test_a_judge_has_the_name_of_its_column():
+    judgments = judged("task,raw,mine", "a,1,2", "b,4.5,3")
+    assert judgments.cells["judge"].to_list() == ["raw", "mine"]
+    assert judgments.table.filter(judge="raw")["value"].to_list() == [1.0, 4.5]
 
 
 def test_a_judge_named_beside_the_table():

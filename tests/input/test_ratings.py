@@ -119,6 +119,17 @@ def test_a_value_column_with_raters_holds_ratings():
     assert read_corpus(CorpusOptions(long)).ratings.height == 5
 
 
+def test_a_value_column_of_one_rater_a_pool_holds_ratings():
+    """The rater comes again with every item; the numbers of rows do not, and a column of means says what it is."""
+    rows = ("a,u,us,1", "b,u,us,4", "a,c,cn,5", "b,c,cn,2")
+    read = read_corpus(CorpusOptions(table("item_id,rater_id,pool,value", *rows)))
+    assert (read.ratings.height, read.aggregates.height) == (4, 0)
+    numbered = ("a,1,us,1", "b,2,us,4", "a,3,cn,5", "b,4,cn,2")
+    for header, lines in (("item_id,id,pool,value", numbered), ("item_id,rater_id,pool,mean", rows)):
+        read = read_corpus(CorpusOptions(table(header, *lines)))
+        assert (read.ratings.height, read.aggregates.height) == (0, 4)
+
+
 def test_means_alone_leave_the_ends_open_and_say_so():
     corpus = read_corpus(CorpusOptions(table("item_id,pool,value", "a,us,1.5", "b,us,3.2")))
     assert str(corpus.questions[0].scale) == "interval:1:4"

@@ -79,30 +79,27 @@ def evaluate(
     judged = judged_questions(contexts, judgments)
     things = {context.panel.question.id: things_of(corpus, context.panel) for context in contexts}
     steps = len(contexts) + len(judged) + 1
-    done = 0
-    for context in contexts:
+    for done, context in enumerate(contexts):
         tell("pools", done / steps)
         add_pools(context)
         add_roles(context, corpus)
         add_preferences(context, things[context.panel.question.id])
-        done += 1
     add_validity(contexts, table)
     cells: dict[str, Judged] = {}
     designs: dict[str, Design] = {}
     curves = [pl.DataFrame(schema=SPECIFICATIONS)]
-    for context in contexts:
+    by_role = {known.panel.question.role: known for known in contexts if known.panel.question.role}
+    asked = [context for context in contexts if context.panel.question.id in judged]
+    for done, context in enumerate(asked, start=len(contexts)):
+        assert judgments is not None
         question = context.panel.question.id
-        if judgments is None or question not in judged:
-            continue
         tell("judges", done / steps)
         cells[question] = _judge(context, corpus, judgments, things[question])
-        by_role = {known.panel.question.role: known for known in contexts if known.panel.question.role}
         designs[question] = design = read_design(judgments, cells[question], context.pools, context.options)
         add_experiment(experiment := Experiment(context, cells[question], design, corpus, by_role))
         curves.append(specification_rows(experiment))
-        done += 1
     add_verdicts(contexts, cells, table)
-    tell("report", done / steps)
+    tell("report", (steps - 1) / steps)
     compared, large = item_tables(corpus.items, contexts, judgments, tuple(cells), options.compared)
     told = [*_told(corpus, contexts, designs), *things_notes(things), *large]
     return Profile(

@@ -12,7 +12,7 @@ from voirdire.errors import InputError, UsageError
 from voirdire.tables import Table
 
 _ITEM = ("item task item_name example example_id instance instance_id task_id hit_id sample_id 条目 条目编号", "id")
-_RATING = ("label score response annotation answer grade judgment judgement 评分 分数 标签", "")
+_RATING = ("label score response annotation answer grade judgment judgement 评分 分数 标签", "value")
 _PEOPLE = (
     "rater worker worker_id annotator annotator_id user user_id participant participant_id respondent "
     "respondent_id coder coder_id labeler labeler_id labeller performer 评分者 评分者编号 标注者 标注员"
@@ -93,7 +93,11 @@ def take(
     aside = [name for name in aside if name not in stacked]
     spare = {name: _unused(f"{name}_given", columns) for name in aside}
     frame = table.frame.rename({name: renames.get(name, spare.get(name, name)) for name in columns})
-    headers = {**taken, "raw": taken.get("rating") or taken.get("value") or "rating"}
+    headers = {
+        **{new: name for name, new in spare.items()},
+        **taken,
+        "raw": taken.get("rating") or taken.get("value") or "rating",
+    }
     return replace(table, frame=frame, headers=headers), notes
 
 

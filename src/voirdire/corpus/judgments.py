@@ -95,8 +95,9 @@ def _long(options: JudgmentOptions, corpus: Corpus) -> tuple[pl.DataFrame, Table
     if columns:
         frame, told = melt(table, frame, columns, "judge", "raw")
         notes.append(told)
-        beside = some(name for name in given.frame.columns if name not in columns)
-        notes.append(note("wide_columns", file=table.name, count=len(columns), used=some(columns), beside=beside))
+        own = [table.header(name) for name in columns]
+        beside = some(name for name in given.frame.columns if name not in own)
+        notes.append(note("wide_columns", file=table.name, count=len(columns), used=some(own), beside=beside))
     else:
         names.require(table, "rating")
         frame = frame.rename({"rating": "raw"}).with_columns(_column=pl.lit(None, pl.String))

@@ -119,9 +119,19 @@ def _long(frame: pl.DataFrame, table: Table, options: CorpusOptions) -> pl.DataF
             raise InputError("input.no_raters", file=table.file, row=1, column="rater_id", value=table.shown_columns)
         return frame.with_columns(pl.col("rating").alias("raw"))
     names.require(table, "rating" if "value" not in has else "value")
-    keys = [name for name in ("item_id", "pool", "question") if name in has]
-    several = "rater_id" in has and frame.select(pl.struct(keys).is_duplicated().any()).item()
-    return frame.with_columns(pl.col("value").alias("raw"), _aggregate=pl.lit(not several))
+    return frame.with_columns(pl.col("value").alias("raw"), _aggregate=pl.lit(not _of_raters(frame, table)))
+
+
+def _of_raters(frame: pl.DataFrame, table: Table) -> bool:
+    """Whether ``value`` holds ratings: several of an item, or one each, so called, of raters who come again."""
+    if "rater_id" not in frame.columns:
+        return False
+    keys = [name for name in ("item_id", "pool", "question") if name in frame.columns]
+    if frame.select(pl.struct(keys).is_duplicated().any()).item():
+        return True
+    people = frame["rater_id"].drop_nulls()
+    people = people.filter(~people.str.to_lowercase().str.starts_with("aggregate"))
+    return names.normal(table.header("value")) == "value" and people.is_duplicated().any()
 
 
 def _complete(frame: pl.DataFrame, table: Table, options: CorpusOptions) -> pl.DataFrame:

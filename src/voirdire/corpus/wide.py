@@ -23,7 +23,8 @@ def melt(table: Table, frame: pl.DataFrame, columns: Sequence[str], name: str, v
         raise InputError("input.wide_clash", file=table.file, row=1, column=clash[0], value=", ".join(columns[:5]))
     long = frame.unpivot(list(columns), index=rest, variable_name=name, value_name=value)
     told = note("cells_counted", file=table.name, name=name, columns=len(columns), rows=frame.height, cells=long.height)
-    return long.with_columns(pl.col(name).alias("_column")), told
+    own = {column: table.header(column) for column in columns if column != value}
+    return long.with_columns(pl.col(name).replace(own)).with_columns(pl.col(name).alias("_column")), told
 
 
 def check_columns(table: Table, columns: Sequence[str], option: str) -> None:

@@ -238,7 +238,7 @@ def distance_chart(
     )
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False, domain=False))
     offset = alt.YOffset("pool:N", sort=list(pools))
-    x = alt.X("value:Q", title=x_title, scale=alt.Scale(zero=True), axis=alt.Axis(grid=True))
+    x = alt.X("value:Q", title=x_title, scale=alt.Scale(zero=True), axis=alt.Axis(grid=True, labelFlush=False))
     said = alt.Description(DESCRIPTION)
     base = alt.Chart(data(points)).encode(y=y, yOffset=offset, color=paint, description=said)
     layers = [

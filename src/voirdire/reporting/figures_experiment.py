@@ -234,18 +234,22 @@ def personas(
     for panel, judge, persona, pool, row in found:
         more = {"panel": panel, "persona": persona, "pool": pool}
         points += points_of([(judge, row, more)], words, 4, "persona", "panel")
-    if not points:
-        return None
+    return _persona_chart(points, words.t("figure.tilt_axis", a=pair[0], b=pair[1]), view) if points else None
+
+
+def _persona_chart(points: Sequence[dict[str, Any]], title: str, view: View) -> Any:
+    """Panels side by side; judges' names at the first only."""
     alt = altair()
     kinds = list(dict.fromkeys((point["persona"], point["pool"]) for point in points))
     domain = [persona for persona, _ in kinds]
     paints = [colour(view, pool) if pool else GREY for _, pool in kinds]
     shapes = [MARKS[place % len(MARKS)] for place in range(len(kinds))]
     order = list(dict.fromkeys(point["name"] for point in points))
-    title = words.t("figure.tilt_axis", a=pair[0], b=pair[1])
     color = alt.Color("persona:N", scale=alt.Scale(domain=domain, range=paints), title=None)
     shape = alt.Shape("persona:N", scale=alt.Scale(domain=domain, range=shapes), title=None)
-    scale = alt.Scale(domain=[-1, 1], nice=False)
+    ticks = alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="+.1f", grid=False)
+    x = alt.X("value:Q", title=title, scale=alt.Scale(domain=[-1, 1], nice=False), axis=ticks)
+    size = {"width": 300, "height": max(60, (8 + 12 * len(kinds)) * len(order))}
     charts = []
     for place, panel in enumerate(dict.fromkeys(point["panel"] for point in points)):
         here = [point for point in points if point["panel"] == panel]
@@ -259,14 +263,7 @@ def personas(
         zero = alt.Chart(data([{"value": 0}])).mark_rule(color=PALE, aria=False)
         zero = zero.encode(x=alt.X("value:Q", title=title))
         bars = base.mark_rule(strokeWidth=2, aria=False).encode(x=alt.X("low:Q", title=title), x2="high:Q")
-        x = alt.X(
-            "value:Q", title=title, scale=scale, axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], format="+.1f", grid=False)
-        )
         dots = base.mark_point(filled=True, size=55, opacity=1).encode(x=x, shape=shape)
-        height = max(60, (8 + 12 * len(kinds)) * len(order))
-        charts.append(
-            alt.layer(zero, bars, dots).properties(
-                width=300, height=height, title=alt.Title(panel, anchor="start", fontSize=12)
-            )
-        )
+        panel_title = alt.Title(panel, anchor="start", fontSize=12)
+        charts.append(alt.layer(zero, bars, dots).properties(title=panel_title, **size))
     return finish(alt.hconcat(*charts, spacing=20))

@@ -200,8 +200,7 @@ def write_linear(
     from scipy.stats import t as student
 
     groups = max(int((linear.influence != 0).any(0).sum()), 2)
-    error = linear.error
-    half = float(student.ppf((1 + context.options.level) / 2, groups - 1)) * error
+    half = float(student.ppf((1 + context.options.level) / 2, groups - 1)) * linear.error
     place: dict[str, Any] = {
         "question": context.panel.question.id,
         "judge": list(judge),
@@ -210,7 +209,6 @@ def write_linear(
         **context.names(target),
     }
     told = {**definition, "error": "item_clustered", "df": groups - 1}
-    n = np.rint(linear.n).astype(int)
     context.table.add(
         statistic,
         linear.values,
@@ -218,23 +216,37 @@ def write_linear(
         reasons=list(linear.reasons),
         low=linear.values - half,
         high=linear.values + half,
-        n=n,
+        n=np.rint(linear.n).astype(int),
         definition=clustered_definition(context, "clustered_t", **told),
         **place,
     )
     if not p:
         return np.full(len(linear.values), np.nan)
+    return _write_p(context, f"{statistic}_p", linear, groups, params, told, place)
+
+
+def _write_p(
+    context: Context,
+    statistic: str,
+    linear: Linear,
+    groups: int,
+    params: str,
+    told: dict[str, Any],
+    place: dict[str, Any],
+) -> Array:
+    """The test against 0 by the same error. groups : items that move any of the values"""
+    from scipy.stats import t as student
+
+    error = linear.error
     with np.errstate(divide="ignore", invalid="ignore"):
         found = 2 * student.sf(np.abs(np.where(error > 0, linear.values / error, np.nan)), groups - 1)
-    why = [reason or "no_spread" for reason in linear.reasons]
-    told |= {"test": "t", "test_unit": "item"}
     context.table.add(
-        f"{statistic}_p",
+        statistic,
         found,
         params=params,
-        reasons=why,
-        n=n,
-        definition=clustered_definition(context, "none", **told),
+        reasons=[reason or "no_spread" for reason in linear.reasons],
+        n=np.rint(linear.n).astype(int),
+        definition=clustered_definition(context, "none", **told, test="t", test_unit="item"),
         **place,
     )
     return np.asarray(found)

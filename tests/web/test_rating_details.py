@@ -299,15 +299,35 @@ def test_who_comes_back_after_others_got_the_items_goes_on_to_the_end(here, wind
     release_expired(here.database, here.batch, later)
     for _ in range(2):
         here.visitor().join(here.link("us"))
-    while window.page.is_hidden("#all-done"):
+    window.context.set_offline(True)
+    for number in range(2, 8):
+        window.until(number)
         window.press("1", "1", "1", "1", "Enter")
-        window.page.wait_for_timeout(60)
+    window.context.set_offline(False)
+    window.page.wait_for_selector("#all-done:not([hidden])")
     window.saved()
     rated = [item for item in given(here) if item]
     assert rated[0] == {"q1": "4", "q2": "2", "q3": "3", "q4": "5"}
     assert len(rated) >= 7
     window.page.click("#finish")
     window.page.wait_for_url("**/done")
+
+
+def test_who_answers_slowly_after_others_got_the_items_is_not_held_at_one(here, window):
+    window.press("4", "2", "3", "5", "Enter")
+    window.until(2)
+    window.saved()
+    release_expired(here.database, here.batch, time.time() + 7200)
+    for _ in range(2):
+        here.visitor().join(here.link("us"))
+    for _ in range(4):
+        window.press("1")
+        window.saved()
+    assert window.answers() == ["1", "1", "1", "1"]
+    window.press("Enter")
+    window.page.wait_for_function("() => !document.getElementById('foot-where').textContent.startsWith('2')")
+    assert window.page.is_visible("#all-done") or window.number == 3
+    assert [item for item in given(here) if item][1] == dict.fromkeys(("q1", "q2", "q3", "q4"), "1")
 
 
 def test_another_language_needs_the_network_and_says_so(window):

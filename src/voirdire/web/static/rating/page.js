@@ -121,9 +121,14 @@ export class Page {
     if (item) item.saved[entry.question] = { value: entry.value, comment: entry.comment };
     if (left === 0) {
       this.done = body.done;
-      if (body.total !== this.total && !this.atEnd) this.total = this.items.total = body.total;
+      if (!this.atEnd) this.#count(body.total);
     }
     this.#progress();
+  }
+
+  // How many items there are now. The one that is shown can still be answered, also where the rest went to others.
+  #count(total) {
+    this.total = this.items.total = Math.max(total, this.number);
   }
 
   // An answer is refused: the page shows what is saved.
